@@ -1,0 +1,138 @@
+"""Code that already has a branch for NPUs: its CUDA branch belongs to CUDA.
+
+Only the structure counts (another arm of the same ``if`` chain, or a sibling ``if`` that leaves the block, tests for an
+NPU), so that a file already migrated by this tool is judged as before.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from npu_migrate.engine.statements import FUNCTIONS
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.module import PythonModule
+    from npu_migrate.engine.statements import Statement
+
+NPU = re.compile(r"(?<![a-zA-Z])npu(?![a-zA-Z])", re.IGNORECASE)
+OTHERS = re.compile(r"(?<![a-zA-Z])(mlu|xpu|musa|hpu)(?![a-zA-Z])", re.IGNORECASE)
+VENDOR = re.compile(f"{NPU.pattern}|{OTHERS.pattern}", re.IGNORECASE)
+DEVICE_VALUE = re.compile(r"""["'](npu|mlu|xpu|musa|hpu)(:\d+)?["']|\.(npu|mlu|xpu|musa|hpu)\b""")
+LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def vendor_branch(module: PythonModule, offset: int) -> str | None:
+    """The text that makes this site the CUDA arm beside another vendor's: a sibling's test or value; else None."""
+    if VENDOR.search(module.text) is None:
+        return None
+    statement = module.statement_at(offset)
+    if statement is not None:
+        beside = _sibling_value(module, statement, offset)
+        if beside is not None:
+            return beside
+    child: ast.AST | None = None
+    while statement is not None:
+        test = _sibling_test(module, statement) or _test_of_if_before(module, statement, child)
+        if test is not None:
+            return test
+        if isinstance(statement.node, (*FUNCTIONS, ast.ClassDef)):
+            return None
+        child, statement = statement.node, statement.parent
+    return None
+
+
+def _test_of_if_before(module: PythonModule, statement: Statement, child: ast.AST | None) -> str | None:
+    """``child`` stands under the ``else`` of a test for another vendor."""
+    node = statement.node
+    if (
+        not isinstance(node, ast.If)
+        or child is None
+        or child not in node.orelse
+        or not _about_vendor(module, node.test)
+    ):
+        return None
+    return _text(module, node.test)
+
+
+def _sibling_value(module: PythonModule, statement: Statement, offset: int) -> str | None:
+    """``"npu" if has_npu() else "cuda"``, ``("cuda", "npu")``, ``a.cuda.x() or a.npu.x()``: the other arm or element."""
+    if VENDOR.search(module.text, module.line_start(statement.first), module.line_start(statement.last + 1)) is None:
+        return None
+    node: ast.AST | None = statement.node
+    while node is not None:
+        within, others = _split(module, node, offset)
+        pattern = VENDOR if isinstance(node, ast.IfExp) else DEVICE_VALUE
+        if isinstance(node, (ast.IfExp, ast.BoolOp, ast.List, ast.Tuple, ast.Set, ast.Dict)) and within is not None:
+            for other in others:
+                if pattern.search(_text(module, other)):
+                    return _text(module, other)
+        node = within
+    return None
+
+
+def _split(module: PythonModule, node: ast.AST, offset: int) -> tuple[ast.AST | None, list[ast.expr]]:
+    """The child that contains the offset, and the expressions beside it."""
+    within, others = None, []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt) or not hasattr(child, "lineno"):
+            continue
+        start, end = module.range_of(child)
+        if start <= offset < end:
+            within = child
+        elif isinstance(child, ast.expr):
+            others.append(child)
+    return within, others
+
+
+def _sibling_test(module: PythonModule, statement: Statement) -> str | None:
+    if not isinstance(statement.node, ast.If) or not _about_cuda(module, statement.node.test):
+        return None
+    for other in [*_chain(module, statement), *_leaving_siblings(module, statement)]:
+        if other is not statement.node and _about_vendor(module, other.test):
+            return _text(module, other.test)
+    return None
+
+
+def _chain(module: PythonModule, statement: Statement) -> Iterator[ast.If]:
+    """All arms of the ``if``/``elif`` chain."""
+    top = statement
+    while top.parent is not None and isinstance(top.parent.node, ast.If) and top.parent.node.orelse == [top.node]:
+        top = top.parent
+    arm: ast.stmt | None = top.node  # type: ignore[assignment]
+    while isinstance(arm, ast.If):
+        yield arm
+        arm = arm.orelse[0] if len(arm.orelse) == 1 else None
+
+
+def _leaving_siblings(module: PythonModule, statement: Statement) -> Iterator[ast.If]:
+    """``if`` statements of the same block that end in ``return`` or the like: alternatives written one below the other."""
+    if not _leaves(statement.node):
+        return
+    owner = statement.parent.node if statement.parent is not None else module.tree
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(owner, name, None)
+        if isinstance(block, list) and statement.node in block:
+            yield from (node for node in block if isinstance(node, ast.If) and _leaves(node))
+
+
+def _leaves(node: ast.AST) -> bool:
+    body = getattr(node, "body", None)
+    return bool(body) and isinstance(body[-1], LEAVES)
+
+
+def _about_cuda(module: PythonModule, test: ast.expr) -> bool:
+    text = _text(module, test).lower()
+    return ("cuda" in text or "gpu" in text or "nccl" in text) and VENDOR.search(text) is None
+
+
+def _about_vendor(module: PythonModule, test: ast.expr) -> bool:
+    text = _text(module, test)
+    return VENDOR.search(text) is not None and "cuda" not in text.lower()
+
+
+def _text(module: PythonModule, node: ast.expr) -> str:
+    start, end = module.range_of(node)
+    return module.text[start:end]

@@ -1,0 +1,91 @@
+"""Runs rules over LibCST nodes and copies only the spine of a change.
+
+The same traversal as ``Module.visit``, for the hooks that rules use, without a visit to every comma and white space.
+Tests hold it against stock LibCST.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Callable
+
+import libcst as cst
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.work import Work
+    from npu_migrate.rule import Rule
+
+TOKENS = frozenset(
+    ["asynchronous", "colon", "comma", "dot", "equal", "first_colon", "footer", "header", "indicator", "lbrace", "lbracket", "leading_lines", "lines_after_decorators", "lpar", "operator", "operators", "rbrace", "rbracket", "rpar", "second_colon", "semicolon", "star", "trailing_whitespace"]
+)
+LEAVES = frozenset({cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Pass, cst.Break, cst.Continue})
+Hook = Callable[[Any, Any], Any]
+
+
+@cache
+def _children(cls: type[cst.CSTNode]) -> tuple[str, ...]:
+    names = [f.name for f in dataclasses.fields(cls) if not f.name.startswith("_")]
+    return tuple(n for n in names if n not in TOKENS and "whitespace" not in n)
+
+
+def hooks(rules: Sequence[Rule], prefix: str) -> dict[type, list[Any]]:
+    """Bound ``leave_X`` (or ``visit_X``) methods that the rules define, by node class."""
+    found: dict[type, list[Any]] = {}
+    for rule in rules:
+        for name in dir(type(rule)):
+            if not name.startswith(prefix) or getattr(type(rule), name) is getattr(cst.CSTTransformer, name, None):
+                continue
+            found.setdefault(getattr(cst, name[len(prefix) :]), []).append(getattr(rule, name))
+    return found
+
+
+class Driver:
+    """One traversal for all rules: at each node they act in turn, each on what the one before left."""
+
+    def __init__(self, work: Work, rules: Sequence[Rule]) -> None:
+        self.stack = work.stack
+        self.on_leave = hooks(rules, "leave_")
+        self.on_visit = hooks(rules, "visit_")
+
+    def run(self, node: Any) -> Any:  # noqa: ANN401  # any node gives a node of any class
+        """Rewrite ``node`` and what is below it; the same object comes back where nothing changed."""
+        cls = node.__class__
+        new = node
+        visits = self.on_visit.get(cls)
+        enter = visits is None or all([visit(node) is not False for visit in visits])
+        if enter and cls not in LEAVES:
+            changes = self._changes(node, cls)
+            if changes:
+                new = node.with_changes(**changes)
+        for leave in self.on_leave.get(cls, ()):
+            new = leave(node, new)
+        return new
+
+    def _changes(self, node: cst.CSTNode, cls: type[cst.CSTNode]) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        self.stack.append(node)
+        for name in _children(cls):
+            value = getattr(node, name)
+            kind = value.__class__
+            if kind is tuple or kind is list:
+                replaced = [self.run(item) for item in value]
+                if any(a is not b for a, b in zip(replaced, value)):
+                    changes[name] = _flat(replaced)
+            elif isinstance(value, cst.CSTNode):
+                fresh = self.run(value)
+                if fresh is not value:
+                    changes[name] = fresh
+        self.stack.pop()
+        return changes
+
+
+def _flat(nodes: list[Any]) -> list[Any]:
+    flat: list[Any] = []
+    for node in nodes:
+        if isinstance(node, cst.FlattenSentinel):
+            flat.extend(node)
+        elif not isinstance(node, cst.RemovalSentinel):
+            flat.append(node)
+    return flat

@@ -1,0 +1,139 @@
+"""Where ``import torch_npu`` goes in a file that needs it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from npu_migrate.engine.statements import FUNCTIONS, TRY
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.module import PythonModule
+    from npu_migrate.engine.statements import Statement
+
+VISIBLE = re.compile(r"(CUDA|ASCEND_RT)_VISIBLE_DEVICES")
+
+
+class Insertion(NamedTuple):
+    """Text to put in at an offset of the source."""
+
+    offset: int
+    text: str
+
+
+def insertions(module: PythonModule, name: str, uses: list[int]) -> list[Insertion]:
+    """Import ``name`` so that it has run before the given offsets; nothing where the file does so already."""
+    if _imports(module, name, module.table.statements):
+        return []
+    anchors = [s for s in _torch_imports(module) if not _type_checking(s)]
+    outer = [s for s in anchors if s.scope is module.table.module]
+    if outer:
+        first = next((s for s in outer if s.parent is None), outer[0])
+        return [_after(module, _past_visible_devices(module, first), name)]
+    inner = {id(s.scope): s for s in reversed(anchors)}
+    local = [s for s in inner.values() if any(_inside(module, s, use) for use in uses)]
+    if local:
+        return [_after(module, s, name) for s in sorted(local, key=lambda s: s.first)]
+    return [_at_top(module, name)]
+
+
+def _imports(module: PythonModule, name: str, statements: list[Statement]) -> bool:
+    for statement in statements:
+        node = statement.node
+        if statement.scope is not module.table.module or _type_checking(statement):
+            continue
+        if isinstance(node, ast.Import) and any(_is_or_below(a.name, name) for a in node.names):
+            return True
+        if isinstance(node, ast.ImportFrom) and not node.level and _is_or_below(node.module or "", name):
+            return True
+    return False
+
+
+def _is_or_below(module: str, name: str) -> bool:
+    return module == name or module.startswith(name + ".")
+
+
+def _torch_imports(module: PythonModule) -> list[Statement]:
+    found = []
+    for statement in module.table.statements:
+        node = statement.node
+        if (isinstance(node, ast.Import) and any(_is_or_below(a.name, "torch") for a in node.names)) or (isinstance(node, ast.ImportFrom) and not node.level and _is_or_below(node.module or "", "torch")):
+            found.append(statement)
+    return found
+
+
+def _type_checking(statement: Statement) -> bool:
+    parent = statement.parent
+    while parent is not None:
+        if isinstance(parent.node, ast.If) and "TYPE_CHECKING" in ast.dump(parent.node.test):
+            return True
+        parent = parent.parent
+    return False
+
+
+def _inside(module: PythonModule, anchor: Statement, offset: int) -> bool:
+    node = anchor.scope.node
+    return isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.lineno <= module.line_of(offset) <= (
+        node.end_lineno or 0
+    )
+
+
+def _past_visible_devices(module: PythonModule, anchor: Statement) -> Statement:
+    """torch_npu reads the visible devices when it starts: a module that sets them must have done so before."""
+    chosen = anchor
+    for statement in module.table.statements[anchor.index + 1 :]:
+        if statement.parent is not None or statement.scope is not module.table.module:
+            continue
+        if isinstance(statement.node, (*FUNCTIONS, ast.ClassDef)):
+            break
+        text = module.text[module.line_start(statement.first) : module.line_start(statement.last + 1)]
+        if VISIBLE.search(text) and "environ" in text and not isinstance(statement.node, ast.If):
+            chosen = statement
+    return chosen
+
+
+def _after(module: PythonModule, anchor: Statement, name: str) -> Insertion:
+    block = anchor
+    guarded = False
+    while block.parent is not None and isinstance(block.parent.node, (*TRY, ast.ExceptHandler)):
+        block = block.parent
+        guarded = True
+    while block.parent is not None and block.parent.shape == "whole":
+        block = block.parent
+    last = block.node.end_lineno or block.last
+    return _line(
+        module, last, _indent(module, block.first if not guarded else block.node.lineno), name, guarded=guarded
+    )
+
+
+def _indent(module: PythonModule, line: int) -> str:
+    text = module.text[module.line_start(line) : module.line_start(line + 1)]
+    return text[: len(text) - len(text.lstrip(" \t\x0c"))]
+
+
+def _at_top(module: PythonModule, name: str) -> Insertion:
+    """A file that gets its tensors from elsewhere: after the imports it starts with, or after its docstring."""
+    last = 0
+    for node in module.tree.body:
+        docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not docstring and not isinstance(node, (ast.Import, ast.ImportFrom)):
+            break
+        last = node.end_lineno or node.lineno
+    if not last:
+        head = re.match(r"(#!.*\n)?(#.*coding[:=].*\n)?", module.text)
+        last = module.text.count("\n", 0, head.end()) if head else 0
+    return _line(module, last, "", name, guarded=False)
+
+
+def _line(module: PythonModule, last: int, indent: str, name: str, *, guarded: bool) -> Insertion:
+    """The import on lines of its own after line ``last``."""
+    newline = module.source.newline_at(module.line_start(max(last, 1)))
+    offset = module.line_start(last + 1)
+    lines = [f"import {name}"]
+    if guarded:
+        lines = ["try:", f"    import {name}", "except ImportError:", "    pass"]
+    text = "".join(indent + line + newline for line in lines)
+    if offset == len(module.text) and not module.text.endswith(("\n", "\r")) and module.text:
+        text = newline + text[: -len(newline)]
+    return Insertion(offset, text)

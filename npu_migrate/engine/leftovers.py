@@ -1,0 +1,142 @@
+"""The audit's other half: every word about CUDA that no rule has answered is named, with what it seems to be.
+
+A report that is silent about a site would be taken for "nothing there".
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from npu_migrate.engine.rules import WORDS
+from npu_migrate.model import Finding, Span, Status, Text
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.module import PythonModule
+    from npu_migrate.engine.statements import Statement
+    from npu_migrate.engine.text import SourceText
+    from npu_migrate.engine.work import Work
+
+CODE = "NPU199"
+Range = tuple[int, int]
+DEVICE = re.compile(r"cuda(:\d+)?")
+NAME = re.compile(r"[^\W\d]\w*")
+LOOKS_LIKE_CODE = re.compile(r"torch\.cuda\.\w+\s*\(|\.cuda\(\)|(?:to|device)\(\s*['\"]cuda|import torch\.cuda")
+
+
+def leftovers(module: PythonModule, work: Work) -> list[Finding]:
+    """One finding for each name or string with such a word that no rule spoke about; comments are nobody's."""
+    claimed = _Ranges(work.claimed)
+    found: dict[Range, Finding] = {}
+    trees: dict[int, list[tuple[Range, str, ast.AST]]] = {}
+    for match in WORDS.finditer(module.text):
+        if claimed.cover(match.start(), match.end()):
+            continue
+        statement = module.statement_at(match.start())
+        if statement is None:
+            continue
+        if statement.index not in trees:
+            trees[statement.index] = list(_leaves(module, statement))
+        leaf = _innermost(trees[statement.index], match.start())
+        if leaf is not None and leaf[0] not in found:
+            found[leaf[0]] = _finding(module, work, *leaf)
+    return list(found.values())
+
+
+class _Ranges:
+    """Answers whether a stretch lies inside one of several ranges."""
+
+    def __init__(self, ranges: list[Range]) -> None:
+        self.ranges = ranges
+
+    def cover(self, start: int, end: int) -> bool:
+        return any(a <= start and end <= b for a, b in self.ranges)
+
+
+def _leaves(module: PythonModule, statement: Statement) -> Iterator[tuple[Range, str, ast.AST]]:
+    """Identifiers and strings of a statement, with the role each plays."""
+    stack: list[ast.AST] = [statement.node]
+    first = True
+    while stack:
+        node = stack.pop()
+        if not first and isinstance(node, (ast.stmt, ast.ExceptHandler)) and statement.shape != "whole":
+            continue
+        stack.extend(ast.iter_child_nodes(node))
+        yield from _own(module, node, statement)
+        first = False
+
+
+def _own(module: PythonModule, node: ast.AST, statement: Statement) -> Iterator[tuple[Range, str, ast.AST]]:
+    """The words that belong to a node itself and not to its children."""
+    if isinstance(node, ast.Name):
+        yield module.range_of(node), "name", node
+    elif isinstance(node, ast.Attribute):
+        end = module.range_of(node)[1]
+        yield (end - len(node.attr), end), "attribute", node
+    elif isinstance(node, (ast.JoinedStr, ast.Constant)):
+        if isinstance(node, ast.JoinedStr) or isinstance(node.value, (str, bytes)):
+            docstring = isinstance(statement.node, ast.Expr) and statement.node.value is node
+            yield module.range_of(node), "docstring" if docstring else "string", node
+    elif isinstance(node, (ast.arg, ast.keyword)):
+        name = node.arg
+        if name:
+            start = module.source.offset(node.lineno, node.col_offset)
+            yield (start, start + len(name)), "parameter", node
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield module.range_of(node), "import", node
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
+        yield from _named(module, node, statement)
+    elif isinstance(node, (ast.Global, ast.Nonlocal)) or type(node).__name__.startswith("Match"):
+        if hasattr(node, "lineno"):
+            yield module.range_of(node), "name", node
+
+
+def _named(module: PythonModule, node: ast.AST, statement: Statement) -> Iterator[tuple[Range, str, ast.AST]]:
+    """The name after ``def``, ``class`` or ``as``, which ``ast`` gives no place."""
+    name = getattr(node, "name", None)
+    start = module.source.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+    end = module.line_start(statement.last + 1)
+    for match in NAME.finditer(module.text, start, end):
+        if match[0] == name:
+            yield match.span(), "definition", node
+            return
+
+
+def _innermost(leaves: list[tuple[Range, str, ast.AST]], offset: int) -> tuple[Range, str, ast.AST] | None:
+    around = [leaf for leaf in leaves if leaf[0][0] <= offset < leaf[0][1]]
+    return min(around, key=lambda leaf: leaf[0][1] - leaf[0][0], default=None)
+
+
+def _finding(module: PythonModule, work: Work, span: Range, role: str, node: ast.AST) -> Finding:
+    status, key = _judge(module, span, role, node)
+    before = module.text[span[0] : span[1]]
+    text = Text(CODE, key, (("word", before),))
+    first, last = module.line_of(span[0]), module.line_of(span[1])
+    if status is not Status.KEPT and work.suppressions.covering(CODE, first, last) is not None:
+        status = Status.SUPPRESSED
+    return Finding(CODE, module.path, work.span(*span), status, text, before=before)
+
+
+def _judge(module: PythonModule, span: Range, role: str, node: ast.AST) -> tuple[Status, str]:
+    if role == "string":
+        value = getattr(node, "value", None)
+        if isinstance(value, str) and DEVICE.fullmatch(value):
+            return Status.MANUAL, "device-like"
+        if LOOKS_LIKE_CODE.search(module.text, *span):
+            return Status.MANUAL, "code-in-string"
+    return Status.KEPT, role
+
+
+def unread_lines(path: str, source: SourceText) -> list[Finding]:
+    """Each line about CUDA of a file that could not be parsed: for a person to look at."""
+    found = []
+    for number in range(1, len(source.line_starts) + 1):
+        line = source.line(number)
+        match = WORDS.search(line)
+        if match is not None:
+            span = Span(number, match.start() + 1, number, len(line.rstrip()) + 1)
+            text = Text(CODE, "unread", (("line", line.strip()),))
+            found.append(Finding(CODE, path, span, Status.MANUAL, text, before=line.strip()))
+    return found

@@ -1,0 +1,232 @@
+"""Everything that happens to one Python file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from npu_migrate.engine import regions
+from npu_migrate.engine.driver import Driver
+from npu_migrate.engine.imports import insertions
+from npu_migrate.engine.leftovers import leftovers, unread_lines
+from npu_migrate.engine.module import PythonModule
+from npu_migrate.engine.rules import hits
+from npu_migrate.engine.suppressions import Suppressions
+from npu_migrate.engine.work import ENGINE, Work
+from npu_migrate.model import FileResult, Finding, Span, Status, Text
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.project import Project
+    from npu_migrate.engine.rules import ActiveRules
+    from npu_migrate.engine.settings import Settings
+    from npu_migrate.engine.statements import Statement
+    from npu_migrate.engine.text import SourceText
+    from npu_migrate.packs import RuleInfo
+
+Edit = tuple[int, int, str]
+
+
+class RuleFailed(Exception):
+    """A rule raised, or made text that is not Python: nothing of this file is changed."""
+
+    def __init__(self, rule: str, error: str) -> None:
+        super().__init__(rule, error)
+        self.rule = rule
+        self.error = error
+
+
+@dataclass
+class Outcome:
+    """What became of a module's text."""
+
+    text: str
+    findings: list[Finding] = field(default_factory=list)
+
+
+def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Settings, project: Project) -> FileResult:
+    """Rewrite one file; every problem becomes a finding."""
+    old = source.encode(source.text)
+    try:
+        module = PythonModule(path, source, project.follow)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return FileResult(path, "python", (*_unparsable(path, source, error), *unread_lines(path, source)))
+    suppressions = Suppressions(source.text)
+    try:
+        outcome = rewrite(module, rules, settings, suppressions)
+    except RuleFailed as failure:
+        finding = _failed(path, failure)
+        return FileResult(path, "python", (finding, *unread_lines(path, source)))
+    findings = [*outcome.findings, *_unused(path, suppressions)]
+    findings.sort(key=lambda f: f.order)
+    if outcome.text == source.text:
+        return FileResult(path, "python", tuple(findings))
+    return FileResult(path, "python", tuple(findings), old, source.encode(outcome.text), source.encoding)
+
+
+def rewrite(module: PythonModule, rules: ActiveRules, settings: Settings, suppressions: Suppressions) -> Outcome:
+    """Run the rules over a module's regions; over all of it where the regions cannot stand alone.
+
+    Raises:
+        RuleFailed: see there.
+    """
+    active = rules.for_module(module)
+    try:
+        work, text, moved = by_region(module, active, rules, settings, suppressions)
+    except regions.RegionError:
+        work, text, moved = whole(module, active, rules, settings, suppressions)
+    work.findings.extend(leftovers(module, work))
+    if text != module.text:
+        text = _with_imports(module, text, work, moved)
+    return Outcome(text, work.findings)
+
+
+def _areas(module: PythonModule, active: Sequence[RuleInfo]) -> list[regions.Region]:
+    """The regions to visit."""
+    if any(info.region == "module" for info in active):
+        raise regions.RegionError
+    narrow: dict[int, Statement] = {}
+    wide: dict[int, Statement] = {}
+    for region in sorted({info.region for info in active}):
+        for statement in regions.locate(module, hits(module, [i for i in active if i.region == region])):
+            outer = None if region == "statement" else regions.widen(statement, region)
+            (wide if outer else narrow)[(outer or statement).index] = outer or statement
+    return regions.cut(module, [s for s in narrow.values() if not _is_docstring(s)], list(wide.values()))
+
+
+def _is_docstring(statement: Statement) -> bool:
+    node = statement.node
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def by_region(
+    module: PythonModule,
+    active: Sequence[RuleInfo],
+    rules: ActiveRules,
+    settings: Settings,
+    suppressions: Suppressions,
+) -> tuple[Work, str, list[Edit]]:
+    """Run the rules over the regions that concern them.
+
+    Raises:
+        RegionError: the regions cannot be parsed by themselves.
+    """
+    areas = _areas(module, active)
+    tree = regions.parse(module, areas)
+    work = Work(module, tree, settings, suppressions)
+    driver = Driver(work, [rules.make(info, work) for info in active])
+    edits: list[Edit] = []
+    for area, node in zip(areas, tree.body):
+        work.enter(area, node)
+        new = _guarded(driver, node)
+        if new is not node:
+            edits.append((area.start, area.end, area.undressed(tree.code_for_node(new))))
+    return work, splice(module.text, edits), edits
+
+
+def whole(
+    module: PythonModule,
+    active: Sequence[RuleInfo],
+    rules: ActiveRules,
+    settings: Settings,
+    suppressions: Suppressions,
+) -> tuple[Work, str, list[Edit]]:
+    """Run the rules over the whole module at once: the fallback, and what tests compare regions with."""
+    try:
+        tree = cst.parse_module(module.text)
+    except (cst.ParserSyntaxError, RecursionError) as error:
+        raise RuleFailed(ENGINE, type(error).__name__) from error
+    work = Work(module, tree, settings, suppressions)
+    new = _guarded(Driver(work, [rules.make(info, work) for info in active]), tree)
+    text = module.text if new is tree else new.code  # type: ignore[attr-defined]
+    return work, text, _line_edits(module.text, text)
+
+
+def _line_edits(old: str, new: str) -> list[Edit]:
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, before))]
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    return [(starts[a], starts[b], "".join(after[c:d])) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
+
+
+def _guarded(driver: Driver, node: cst.CSTNode) -> cst.CSTNode:
+    try:
+        new: cst.CSTNode = driver.run(node)
+    except RecursionError as error:
+        raise RuleFailed(ENGINE, "RecursionError") from error
+    except Exception as error:
+        raise RuleFailed(_culprit(error), f"{type(error).__name__}: {error}") from error
+    return new
+
+
+def _culprit(error: BaseException) -> str:
+    """The code of the rule in whose codemod an exception arose."""
+    trace = error.__traceback__
+    culprit = ENGINE
+    while trace is not None:
+        rule = trace.tb_frame.f_locals.get("self")
+        culprit = getattr(getattr(rule, "info", None), "code", culprit)
+        trace = trace.tb_next
+    return culprit
+
+
+def splice(text: str, edits: Sequence[Edit]) -> str:
+    """Replace ranges of a text; the ranges are in order and disjoint."""
+    parts, position = [], 0
+    for start, end, new in edits:
+        parts += [text[position:start], new]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _with_imports(module: PythonModule, text: str, work: Work, edits: Sequence[Edit]) -> str:
+    """Add the imports that the new text needs; parsing it also proves that it is still Python."""
+    try:
+        fresh = PythonModule(module.path, replace(module.source, text=text))
+    except (SyntaxError, ValueError) as error:
+        raise RuleFailed(ENGINE, f"{type(error).__name__}: {error}") from error
+    if work.settings.imports == "none":
+        return text
+    added: list[Edit] = []
+    for name, uses in work.imports.items():
+        moved = [_moved(use, edits) for use in uses]
+        added += [(i.offset, i.offset, i.text) for i in insertions(fresh, name, moved)]
+    return splice(text, sorted(added))
+
+
+def _moved(offset: int, edits: Sequence[Edit]) -> int:
+    """Where an offset of the old text lies in the new one; anywhere in its region, if that was rewritten."""
+    shift = 0
+    for start, end, new in edits:
+        if offset < start:
+            break
+        if offset < end:
+            return start + shift
+        shift += len(new) - (end - start)
+    return offset + shift
+
+
+def _unparsable(path: str, source: SourceText, error: Exception) -> list[Finding]:
+    line = min(getattr(error, "lineno", None) or 1, len(source.line_starts))
+    facts = (("error", getattr(error, "msg", None) or str(error)),)
+    span = Span(line, 1, line, 1)
+    return [Finding(ENGINE, path, span, Status.UNREADABLE, Text(ENGINE, "unparsable", facts))]
+
+
+def _failed(path: str, failure: RuleFailed) -> Finding:
+    facts = (("rule", failure.rule), ("error", failure.error))
+    return Finding(ENGINE, path, Span(1, 1, 1, 1), Status.UNREADABLE, Text(ENGINE, "rule-failed", facts))
+
+
+def _unused(path: str, suppressions: Suppressions) -> list[Finding]:
+    found = []
+    for line, column, comment in suppressions.unused():
+        span = Span(line, column, line, column + len(comment))
+        text = Text(ENGINE, "unused-suppression", (("comment", comment),))
+        found.append(Finding(ENGINE, path, span, Status.ADVICE, text, before=comment))
+    return found

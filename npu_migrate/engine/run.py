@@ -1,0 +1,154 @@
+"""A whole run: find the files, hand each to its adapter, collect what comes back, in an order that never changes."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable, Optional
+
+from npu_migrate import packs
+from npu_migrate.engine import scan
+from npu_migrate.engine.project import Project
+from npu_migrate.engine.rules import ActiveRules
+from npu_migrate.engine.text import SourceText
+from npu_migrate.model import FileResult, Finding, Span, Status, Text
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.settings import Settings
+
+Progress = Optional[Callable[[int, int, str], None]]
+ENGINE = "NPU000"
+# Below this many files a second process costs more than it saves.
+WORTH_A_POOL = 60
+CHUNK = 8
+
+
+@dataclass(frozen=True)
+class Job:
+    """One file to look at."""
+
+    path: str
+    absolute: Path
+    kind: str
+
+
+def migrate(roots: Sequence[Path], settings: Settings, progress: Progress = None) -> Iterator[FileResult]:
+    """Look at every file below ``roots``; results come in the order of the tree.
+
+    ``progress`` is told how many of how many candidates are done, and which file is next. Files that no rule could
+    concern yield nothing.
+    """
+    rules = _rules(settings)
+    python: dict[str, Path] = {}
+    jobs: list[Job | FileResult] = []
+    entries = scan.scan(roots, exclude=settings.exclude, max_bytes=settings.max_bytes)
+    for entry, data in scan.candidates(_noting(entries, python), rules.keywords()):
+        if entry.skipped is not None:
+            if entry.skipped.loses:
+                jobs.append(_skipped(entry.path, entry.kind or "unknown", entry.skipped.value))
+        elif data:
+            jobs.append(Job(entry.path, entry.absolute, entry.kind or ""))
+    yield from _work_off(jobs, _Worker(settings, rules, python), progress)
+
+
+def migrate_text(path: str, data: bytes, settings: Settings, project: Project | None = None) -> FileResult:
+    """What a run would make of one Python file given as bytes; for fixtures, editors and tests."""
+    return _Worker(settings, _rules(settings), project.files if project else {}).python(path, data)
+
+
+def _rules(settings: Settings) -> ActiveRules:
+    registry = packs.load(settings.rules)
+    return ActiveRules(registry.select(settings.select, settings.ignore))
+
+
+class _Worker:
+    """What one process needs to handle files."""
+
+    def __init__(self, settings: Settings, rules: ActiveRules, python: dict[str, Path]) -> None:
+        self.settings = settings
+        self.rules = rules
+        self.project = Project(python)
+
+    def __call__(self, job: Job) -> FileResult:
+        try:
+            data = job.absolute.read_bytes()
+        except OSError as error:
+            return _skipped(job.path, job.kind, error.strerror or type(error).__name__)
+        if job.kind == "python":
+            return self.python(job.path, data)
+        from npu_migrate import files  # noqa: PLC0415  # a run over Python alone needs no adapter
+
+        text = SourceText.decode(data, python=False).text
+        return FileResult(job.path, job.kind, tuple(files.find(job.kind, job.path, text)))
+
+    def python(self, path: str, data: bytes) -> FileResult:
+        from npu_migrate.engine import python_file  # noqa: PLC0415  # brings LibCST: only runs with a candidate pay
+
+        return python_file.migrate(path, SourceText.decode(data), self.rules, self.settings, self.project)
+
+
+def _work_off(jobs: list[Job | FileResult], worker: _Worker, progress: Progress) -> Iterator[FileResult]:
+    todo = [job for job in jobs if isinstance(job, Job)]
+    done = 0
+    with _results(todo, worker) as results:
+        for job in jobs:
+            if isinstance(job, FileResult):
+                yield job
+                continue
+            if progress is not None:
+                progress(done, len(todo), job.path)
+            yield next(results)
+            done += 1
+    if progress is not None:
+        progress(done, len(todo), "")
+
+
+@contextmanager
+def _results(todo: list[Job], worker: _Worker) -> Iterator[Iterator[FileResult]]:
+    """The results in order, from one process or several; without the garbage collector, which finds nothing here."""
+    if worker.settings.jobs <= 1 or len(todo) < WORTH_A_POOL:
+        with _no_gc():
+            yield map(worker, todo)
+        return
+    with multiprocessing.Pool(worker.settings.jobs, _start, (worker,)) as pool:
+        yield pool.imap(_handle, todo, CHUNK)
+
+
+_mine: list[_Worker] = []
+
+
+def _start(worker: _Worker) -> None:
+    gc.disable()
+    _mine[:] = [worker]
+
+
+def _handle(job: Job) -> FileResult:
+    return _mine[0](job)
+
+
+@contextmanager
+def _no_gc() -> Iterator[None]:
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _noting(entries: Iterable[scan.Entry], python: dict[str, Path]) -> Iterator[scan.Entry]:
+    """Pass entries on and remember where the Python files are."""
+    for entry in entries:
+        if entry.kind == "python" and entry.skipped is None:
+            python[entry.path] = entry.absolute
+        yield entry
+
+
+def _skipped(path: str, kind: str, reason: str) -> FileResult:
+    text = Text(ENGINE, "unreadable", (("reason", reason),))
+    return FileResult(path, kind, (Finding(ENGINE, path, Span(1, 1, 1, 1), Status.UNREADABLE, text),))

@@ -1,0 +1,132 @@
+"""The state of one traversal: where its nodes stand, what rules have said, what the new file needs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from npu_migrate.engine.branches import vendor_branch
+from npu_migrate.engine.offsets import offsets
+from npu_migrate.model import Finding, Safety, Span, Status, Text
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.module import PythonModule
+    from npu_migrate.engine.regions import Region
+    from npu_migrate.engine.settings import Settings
+    from npu_migrate.engine.statements import Scope
+    from npu_migrate.engine.suppressions import Suppressions
+
+Range = tuple[int, int]
+ENGINE = "NPU000"
+
+
+class Work:
+    """What rules share while they visit one parse of a module (all of it, or its regions one after the other)."""
+
+    def __init__(self, module: PythonModule, tree: cst.Module, settings: Settings, suppressions: Suppressions) -> None:
+        self.module = module
+        self.tree = tree
+        self.settings = settings
+        self.suppressions = suppressions
+        self.stack: list[cst.CSTNode] = []
+        self.findings: list[Finding] = []
+        self.claimed: list[Range] = []
+        self.imports: dict[str, list[int]] = {}
+        self._region: Region | None = None
+        self._root: cst.CSTNode = tree
+        self._offsets: dict[int, Range] | None = None
+        self._fields: dict[int, ast.expr] = {}
+
+    def enter(self, region: Region, root: cst.CSTNode) -> None:
+        """Begin with the next region."""
+        self._region = region
+        self._root = root
+        self._offsets = None
+
+    def range_of(self, node: cst.CSTNode) -> Range:
+        """Where an original node stands in the source, in characters."""
+        if self._offsets is None:
+            self._offsets = offsets(self._root, self.tree)
+        start, end = self._offsets[id(node)]
+        if self._region is None:
+            return start, end
+        return self._region.to_source(start), self._region.to_source(end)
+
+    def scope_of(self, node: cst.CSTNode) -> Scope:
+        """The scope in which a node's names are looked up."""
+        region = self._region
+        if region is not None and region.statement.shape != "whole":
+            return region.statement.scope
+        return self.module.scope_at(self.range_of(node)[0])
+
+    def code(self, node: cst.CSTNode) -> str:
+        """A node as text, without the white space round it."""
+        return self.tree.code_for_node(node).strip()
+
+    def expression_of(self, node: cst.CSTNode) -> ast.expr | None:
+        """The ``ast`` twin of an expression, for questions about what surrounds it."""
+        span = self.range_of(node)
+        found = self.module.expression_at(span)
+        if found is not None or not self.stack:
+            return found
+        for outer in reversed(self.stack):
+            if isinstance(outer, cst.FormattedStringExpression):
+                self._adopt(outer)
+                return self.module.expression_at(span)
+        return None
+
+    def _adopt(self, outer: cst.FormattedStringExpression) -> None:
+        """Give the expression inside an f-string true positions, which ``ast`` only has since Python 3.12."""
+        inner = outer.expression
+        if id(inner) in self._fields:
+            return
+        strings = [n for n in self.stack if isinstance(n, (cst.FormattedString, cst.ConcatenatedString))]
+        owner = self.module.expression_at(self.range_of(strings[0])) if strings else None
+        start, end = self.range_of(inner)
+        try:
+            parsed = ast.parse(self.module.text[start:end], mode="eval").body
+        except SyntaxError:
+            return
+        self._fields[id(inner)] = self.module.adopt(parsed, owner, start)
+
+    def claim(self, span: Range) -> None:
+        """Note that a stretch of the source has its answer."""
+        self.claimed.append(span)
+
+    def report(self, finding: Finding) -> None:
+        """Add a finding."""
+        self.findings.append(finding)
+
+    def span(self, start: int, end: int) -> Span:
+        """A range as lines and columns."""
+        return Span(*self.module.position(start), *self.module.position(end))
+
+    def barred(self, rule: str, span: Range) -> Text | None:
+        """Why a site must stay as it is whatever a rule says: suppressed by a comment, or a branch for another vendor."""
+        first, last = self.module.line_of(span[0]), self.module.line_of(max(span[0], span[1] - 1))
+        comment = self.suppressions.covering(rule, first, last)
+        if comment is not None:
+            return Text(ENGINE, "suppressed", (("comment", comment),))
+        vendor = vendor_branch(self.module, span[0])
+        if vendor is not None:
+            return Text(ENGINE, "vendor-branch", (("test", vendor),))
+        return None
+
+    def allows(self, safety: Safety) -> bool:
+        """Whether edits of this level may be made in this run."""
+        return safety.rank <= self.settings.safety.rank
+
+    def need_import(self, name: str, node: cst.CSTNode) -> None:
+        """The rewritten file needs ``import name`` to have run before ``node``."""
+        offset = self.range_of(node)[0]
+        self.imports.setdefault(name, []).append(offset)
+
+    def settle(self, spans: Sequence[Range]) -> None:
+        """Claim several stretches."""
+        self.claimed.extend(spans)
+
+
+STATUS_OF_BAR = {"suppressed": Status.SUPPRESSED, "vendor-branch": Status.KEPT}

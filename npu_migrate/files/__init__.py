@@ -1,0 +1,1 @@
+def find(*a): return []

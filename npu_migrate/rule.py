@@ -1,0 +1,225 @@
+"""What a rule author imports: the base class of codemod rules, and the names they need.
+
+A rule is an ordinary LibCST transformer: ``leave_Call(self, original, updated)`` returns what takes the node's place.
+It asks its questions (what does this name mean, where does this string go) of the original node, makes its edit on the
+updated one, and says what it did, so that every site it recognises ends up in the report::
+
+    class CudaCall(Rule):
+        def leave_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+            if not is_method(original, "cuda"):
+                return updated
+            new = with_method(updated, "npu")
+            return self.rewrite(original, updated, new, "renamed", at=original.func.attr)
+
+``visit_X`` works too. Only statements with one of the rule's keywords are visited (with ``region = "function"``,
+``"class"`` or ``"module"`` in ``rule.toml``, all of the enclosing one).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, TypeVar
+
+import libcst as cst
+
+from npu_migrate.engine.work import STATUS_OF_BAR, Work
+from npu_migrate.model import Finding, Safety, Status, Text
+from npu_migrate.names import Meaning
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.settings import Settings
+    from npu_migrate.packs import RuleInfo
+    from npu_migrate.target import Target
+
+__all__ = ["Meaning", "Rule", "Safety", "Status", "dotted"]
+
+Node = TypeVar("Node", bound=cst.CSTNode)
+NAMED = (cst.FunctionDef, cst.ClassDef, cst.Global, cst.Nonlocal, cst.NameItem)
+
+
+def dotted(node: cst.CSTNode | None) -> list[str] | None:
+    """``a.b.c`` as its segments; None for anything but names and attributes."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    parts.append(node.value)
+    parts.reverse()
+    return parts
+
+
+def _exchange(node: cst.BaseExpression, segments: list[str]) -> cst.BaseExpression:
+    """Put other names into an attribute chain, from the right; its first name stays."""
+    if not isinstance(node, cst.Attribute):
+        return node
+    attr = node.attr if node.attr.value == segments[-1] else node.attr.with_changes(value=segments[-1])
+    return node.with_changes(value=_exchange(node.value, segments[:-1]), attr=attr)
+
+
+class Rule(cst.CSTTransformer):
+    """Base of all codemod rules."""
+
+    def __init__(self, info: RuleInfo, work: Work) -> None:
+        super().__init__()
+        self.info = info
+        self.work = work
+
+    @property
+    def settings(self) -> Settings:
+        """The options of this run."""
+        return self.work.settings
+
+    @property
+    def target(self) -> Target:
+        """The torch_npu release to migrate to, and what it offers."""
+        return self.work.settings.target
+
+    def meaning(self, node: cst.CSTNode) -> Meaning:
+        """What a name or attribute stands for; ``Meaning.name`` is None where that is not certain."""
+        parts = dotted(node)
+        if parts is None:
+            return Meaning(None, "local")
+        return self.work.module.names.meaning(parts, self.work.scope_of(node))
+
+    def qualified_name(self, node: cst.CSTNode) -> str | None:
+        """The absolute dotted name of an expression, aliases followed; None where it is not certain."""
+        return self.meaning(node).name
+
+    def expression(self, node: cst.CSTNode) -> ast.expr | None:
+        """The ``ast`` twin of an original expression: for what surrounds it, see ``self.work.module``."""
+        return self.work.expression_of(node)
+
+    @property
+    def parent(self) -> cst.CSTNode | None:
+        """The (original) node above the one being left."""
+        return self.work.stack[-1] if self.work.stack else None
+
+    def is_part_of_name(self, node: cst.CSTNode) -> bool:
+        """Whether a name or attribute is the left end of a longer one, or no expression at all (a keyword, an import)."""
+        parent = self.parent
+        if isinstance(parent, cst.Param):
+            return parent.default is not node
+        if isinstance(parent, cst.Arg):
+            return parent.keyword is node
+        return isinstance(parent, (cst.Attribute, cst.ImportAlias, cst.ImportFrom, cst.AsName, *NAMED))
+
+    def nearest_message(self, name: str, default: str) -> str:
+        """The key of the message for the longest prefix of a dotted name that has one of its own."""
+        parts = name.split(".")
+        keys = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+        return next((key for key in keys if key in self.info.messages), default)
+
+    def spelled_out(self, node: cst.BaseExpression, old: str, new: str, head: str) -> cst.BaseExpression:
+        """A dotted expression under another name; white space, and the program's own name for torch, stay.
+
+        Args:
+            node: the expression as it is now.
+            old: its absolute name.
+            new: the absolute name it gets.
+            head: what the expression starts with in this file.
+        """
+        before, after = old.split("."), new.split(".")
+        if len(before) == len(after) and before[0] == after[0]:
+            return _exchange(node, after)
+        after[0] = head if after[0] == before[0] else after[0]
+        return cst.parse_expression(".".join(after))
+
+    def rewrite(  # noqa: PLR0913  # an edit is its two nodes, its message, its place and the facts to mention
+        self,
+        original: cst.CSTNode,
+        updated: Node,
+        new: cst.CSTNode,
+        key: str,
+        /,
+        *,
+        at: cst.CSTNode | None = None,
+        symbol: str = "",
+        after: str | None = None,
+        **facts: str,
+    ) -> Node:
+        """Put ``new`` in the place of ``updated`` and report it; what must stay is reported and stays.
+
+        Args:
+            original: the node as it stands in the source.
+            updated: the node as other rules left it.
+            new: the replacement.
+            key: the message in ``rule.toml``.
+            at: the part to point at (default: all of ``original``).
+            symbol: the absolute name that this is about.
+            after: the text to show as the outcome (default: the code of ``new``).
+            facts: what the message mentions.
+        """
+        place = at if at is not None else original
+        span = self.work.range_of(place)
+        bar = self.work.barred(self.info.code, span)
+        shown = self.work.code(new) if after is None else after
+        if bar is not None:
+            self._file(span, STATUS_OF_BAR[bar.key], bar, symbol=symbol)
+            return updated
+        text = Text(self.info.code, key, tuple(facts.items()))
+        if not self.work.allows(self.info.safety):
+            self._file(span, Status.MANUAL, text, symbol=symbol, after=shown, safety=self.info.safety)
+            return updated
+        self._file(span, Status.REWRITTEN, text, symbol=symbol, after=shown, safety=self.info.safety)
+        return new  # type: ignore[return-value]  # LibCST's own typing of transformers is as loose
+
+    def report(
+        self,
+        original: cst.CSTNode,
+        status: Status,
+        key: str,
+        /,
+        *,
+        at: cst.CSTNode | None = None,
+        symbol: str = "",
+        **facts: str,
+    ) -> None:
+        """Say something about a node without changing it."""
+        span = self.work.range_of(at if at is not None else original)
+        text = Text(self.info.code, key, tuple(facts.items()))
+        bar = self.work.barred(self.info.code, span) if status is not Status.KEPT else None
+        if bar is not None:
+            status, text = STATUS_OF_BAR[bar.key], bar
+        self._file(span, status, text, symbol=symbol)
+
+    def need_import(self, name: str, node: cst.CSTNode) -> None:
+        """Ask for ``import name``; the engine finds the right place in the file."""
+        self.work.need_import(name, node)
+
+    def _file(
+        self,
+        span: tuple[int, int],
+        status: Status,
+        text: Text,
+        *,
+        symbol: str,
+        after: str = "",
+        safety: Safety | None = None,
+    ) -> None:
+        self.work.claim(span)
+        self.work.report(
+            Finding(
+                rule=self.info.code,
+                path=self.work.module.path,
+                span=self.work.span(*span),
+                status=status,
+                text=text,
+                safety=safety,
+                symbol=symbol,
+                before=self.work.module.text[span[0] : span[1]],
+                after=after,
+            )
+        )
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Keep the stack of ancestors when stock LibCST drives the rule."""
+        entered = super().on_visit(node)
+        self.work.stack.append(node)
+        return entered
+
+    def on_leave(self, original_node: Node, updated_node: Node) -> Node:  # type: ignore[override]
+        """Keep the stack of ancestors when stock LibCST drives the rule."""
+        self.work.stack.pop()
+        return super().on_leave(original_node, updated_node)  # type: ignore[return-value]

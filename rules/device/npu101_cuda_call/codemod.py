@@ -1,0 +1,85 @@
+"""``x.cuda()`` -> ``x.npu()``, unbound methods, and the program's own methods of that name."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from npu_migrate.rule import Rule, Status, dotted
+
+# Objects that hold options: what is read from them is a value, whatever it is called.
+HOLDERS = frozenset(["args", "arg", "opt", "opts", "options", "cfg", "config", "conf", "params", "hparams", "flags", "FLAGS", "settings"])
+TENSOR_TYPES = ("torch.Tensor", "torch.nn.Module", "torch.nn.Parameter", "torch.nn.parameter.Parameter")
+
+
+class CudaCall(Rule):
+    """Renames the method, wherever it is called, handed on or defined."""
+
+    def leave_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+        func = original.func
+        if not isinstance(func, cst.Attribute) or func.attr.value != "cuda":
+            return updated
+        owner = self._owner(func)
+        if owner == "torch.cuda":
+            return updated
+        if owner is not None and not owner.startswith(TENSOR_TYPES):
+            self._keep_foreign(func, owner)
+            return updated
+        new = updated.with_changes(func=_renamed(updated.func))
+        self.need_import("torch_npu", original)
+        return self.rewrite(original, updated, new, "renamed", at=func.attr, symbol="torch.Tensor.cuda", after="npu")
+
+    def leave_Attribute(self, original: cst.Attribute, updated: cst.Attribute) -> cst.BaseExpression:
+        if original.attr.value != "cuda" or (isinstance(self.parent, cst.Call) and self.parent.func is original):
+            return updated
+        owner = self._owner(original)
+        if owner == "torch.cuda":
+            return updated
+        name = self.work.code(original)
+        if owner is None:
+            self._judge_value(original, name)
+            return updated
+        if not owner.startswith(TENSOR_TYPES):
+            self._keep_foreign(original, owner)
+            return updated
+        new = _renamed(updated)
+        self.need_import("torch_npu", original)
+        return self.rewrite(original, updated, new, "unbound", symbol=owner, name=name, new=self.work.code(new))
+
+    def leave_FunctionDef(self, original: cst.FunctionDef, updated: cst.FunctionDef) -> cst.FunctionDef:
+        if original.name.value != "cuda" or not self.work.scope_of(original).is_class:
+            return updated
+        new = updated.with_changes(name=cst.Name("npu"))
+        return self.rewrite(original, updated, new, "definition", at=original.name, after="npu")
+
+    def _owner(self, func: cst.Attribute) -> str | None:
+        """The absolute name of the attribute, where an import settles it."""
+        return self.qualified_name(func) if dotted(func) else None
+
+    def _keep_foreign(self, func: cst.Attribute, owner: str) -> None:
+        self.report(func, Status.KEPT, "foreign", at=func.attr, name=self.work.code(func), owner=owner.split(".", maxsplit=1)[0])
+
+    def _judge_value(self, node: cst.Attribute, name: str) -> None:
+        parts = dotted(node) or [""]
+        if (parts[-2:-1] and (parts[-2] in HOLDERS or parts[-2].endswith(("args", "config", "cfg")))) or self._is_tested_or_set(node):
+            self.report(node, Status.KEPT, "flag", at=node.attr, name=name)
+        else:
+            self.report(node, Status.MANUAL, "method-value", at=node.attr, name=name)
+
+    def _is_tested_or_set(self, node: cst.Attribute) -> bool:
+        twin = self.expression(node)
+        if not isinstance(twin, ast.Attribute) or not isinstance(twin.ctx, ast.Load):
+            return True
+        above = self.work.module.parent(twin)
+        return (
+            isinstance(above, (ast.If, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert))
+            or ((parts := dotted(node)) is not None
+            and parts[:1] == ["self"]
+            and not isinstance(above, ast.Call))
+        )
+
+
+def _renamed(func: cst.BaseExpression) -> cst.Attribute:
+    attribute = cst.ensure_type(func, cst.Attribute)
+    return attribute.with_changes(attr=attribute.attr.with_changes(value="npu"))
