@@ -1,0 +1,123 @@
+"""Everything that one release's files say, before it is laid into the tables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from npu_migrate.target.refresh import aten, environment
+from npu_migrate.target.refresh.surface import FUNCTION, PACKAGE, Surface
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+_BY_CODEGEN = "csrc/aten/npu_native_functions_by_codegen.yaml"
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# Modules that programs reach into; what else the package holds is its own business.
+_PUBLIC = re.compile(
+    r"torch_npu(\.(npu|contrib|profiler|distributed|utils|optim|jit|onnx|multiprocessing|asd|hif8_tensor)(\.[a-z]\w*)*)?$"
+)
+_INNER = re.compile(r"torch_npu\.profiler\.analysis|torch_npu\.utils\._")
+# torch.cuda's private names that programs use nevertheless have their counterparts here.
+_WITH_PRIVATE = ("torch_npu.npu", "torch_npu.npu.memory")
+_CUDA_PRIVATE = ("_lazy_init", "_lazy_call", "_sleep", "_is_in_bad_fork", "_get_device", "_CudaDeviceProperties")
+
+
+@dataclass
+class Facts:
+    """One release: a mapping for each table, in that table's letters."""
+
+    operators: dict[str, str] = field(default_factory=dict)
+    cuda: set[str] = field(default_factory=set)
+    via: dict[str, str] = field(default_factory=dict)
+    python: dict[str, str] = field(default_factory=dict)
+    names: dict[str, dict[str, str]] = field(default_factory=dict)
+    members: dict[str, set[str]] = field(default_factory=dict)
+    grafts: set[str] = field(default_factory=set)
+    custom: dict[str, str] = field(default_factory=dict)
+    cuda_names: set[str] = field(default_factory=set)
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
+    """A YAML file, by the fast loader where there is one."""
+    return yaml.load(path.read_bytes(), _LOADER)  # noqa: S506 - both loaders are safe ones
+
+
+def derive(npu: Path, torch: Path) -> Facts:
+    """The facts in an unpacked torch_npu wheel and an unpacked torch wheel."""
+    kernels = read_yaml(npu / PACKAGE / _BY_CODEGEN)
+    found = Facts()
+    add_operators(found, read_yaml(next(torch.rglob("native_functions.yaml"))), kernels["supported"])
+    add_custom(found, kernels["custom"])
+    add_names(found, Surface(npu))
+    found.cuda_names = cuda_names(Surface(torch, "torch.cuda"))
+    found.environment = environment.variables(npu / PACKAGE)
+    return found
+
+
+def add_operators(
+    found: Facts, listed: Iterable[Mapping[str, Any]], kernels: Iterable[str | Mapping[str, Any]]
+) -> None:
+    """Status, delegate and Python spelling of every aten overload."""
+    every = aten.definitions(listed)
+    found.operators = aten.statuses(every, {aten.overload(entry) for entry in kernels})
+    found.cuda = aten.cuda_kernels(every)
+    found.via = {name: one.via for name, one in every.items() if one.via}
+    spelled: dict[str, tuple[str, set[str]]] = {}
+    for name, one in every.items():
+        if one.variants:
+            spelled.setdefault(name.split(".")[0], (one.module, set()))[1].update(one.variants)
+    found.python = {base: f"{module}:{''.join(sorted(variants))}" for base, (module, variants) in spelled.items()}
+
+
+def add_custom(found: Facts, kernels: Iterable[str | Mapping[str, Any]]) -> None:
+    """torch_npu's own operators, each with what follows its name in the schema."""
+    for entry in kernels:
+        text = entry if isinstance(entry, str) else str(entry["func"])
+        found.custom[aten.overload(entry)] = text[text.index("(") :].strip() if "(" in text else ""
+
+
+def add_names(found: Facts, surface: Surface) -> None:
+    """The names of the public modules, the members of their classes, and what is put into torch at import."""
+    for name in surface.files:
+        if not _PUBLIC.match(name) or _INNER.match(name):
+            continue
+        module = surface.module(name)
+        kept = {key: kind for key, kind in module.names.items() if _kept(name, key)} if module else {}
+        found.names[name] = kept
+        for owner, members in module.members.items() if module else ():
+            if owner in kept and kept[owner] == "c":
+                found.members[f"{name}.{owner}"] = {member for member in members if not member.startswith("_")}
+    for target in surface.grafts():
+        module_name, _, key = target.rpartition(".")
+        if module_name in found.names:
+            found.names[module_name].setdefault(key, FUNCTION)
+        elif target.startswith("torch."):
+            found.grafts.add(target)
+
+
+def _kept(module: str, name: str) -> bool:
+    if name.startswith("__"):
+        return False
+    return not name.startswith("_") or module in _WITH_PRIVATE
+
+
+def cuda_names(surface: Surface) -> set[str]:
+    """The public names of ``torch.cuda`` and its modules, and the private ones that are in use."""
+    found: set[str] = set()
+    for name in surface.files:
+        module = surface.module(name)
+        if module is None or ("._" in name and not name.endswith(("._sanitizer", "._memory_viz"))):
+            continue
+        offered = module.exported or [key for key, kind in module.names.items() if kind in "fcb"]
+        found.update(f"{name}.{key}" for key in offered if not key.startswith("_"))
+        found.update(f"{name}.{key}" for key in _CUDA_PRIVATE if key in module.names)
+        if name != surface.package:
+            found.add(name)
+    return found

@@ -1,0 +1,215 @@
+"""The Python names of a torch_npu release, read from its sources without importing them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+PACKAGE = "torch_npu"
+
+# Kinds of names, one letter each: what the reader's ``Kind`` spells out.
+FUNCTION, CLASS, MODULE, DATA, OPERATOR, OPAQUE = "f", "c", "m", "d", "o", "b"
+
+
+@dataclass
+class Module:
+    """One source file: the names at its top level, and what a star import of it brings."""
+
+    name: str
+    is_package: bool
+    names: dict[str, str] = field(default_factory=dict)
+    members: dict[str, set[str]] = field(default_factory=dict)
+    exported: list[str] = field(default_factory=list)
+
+    def absolute(self, level: int, target: str | None) -> str:
+        """The module that a (relative) import names."""
+        if not level:
+            return target or ""
+        parts = self.name.split(".")
+        kept = parts[: len(parts) - level + (1 if self.is_package else 0)]
+        return ".".join([*kept, target] if target else kept)
+
+    def starred(self) -> dict[str, str]:
+        """What ``from module import *`` binds."""
+        wanted = self.exported or [name for name in self.names if not name.startswith("_")]
+        return {name: self.names.get(name, DATA) for name in wanted}
+
+
+class Surface:
+    """All modules of one unpacked wheel (or source tree), each read once and only when asked for."""
+
+    def __init__(self, root: Path, package: str = PACKAGE) -> None:
+        """``root`` holds the top-level package of ``package``."""
+        self.package = package
+        self.files = {
+            ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+            for path in sorted(root.joinpath(*package.split(".")).rglob("*.py"))
+        }
+        self._modules: dict[str, Module] = {}
+
+    def owns(self, module: str) -> bool:
+        """Whether a module is part of the package."""
+        return module == self.package or module.startswith(self.package + ".")
+
+    def module(self, name: str) -> Module | None:
+        """The names of one module; ``None`` where there is no such source file."""
+        path = self.files.get(name)
+        if path is None:
+            return None
+        if name not in self._modules:
+            self._modules[name] = module = Module(name, path.name == "__init__.py")
+            try:
+                tree = ast.parse(path.read_bytes())
+            except SyntaxError:
+                return module
+            _Reader(self, module).read(tree.body)
+            for exported in module.exported:
+                module.names.setdefault(exported, DATA)
+            self._add_submodules(module)
+        return self._modules[name]
+
+    def _add_submodules(self, module: Module) -> None:
+        prefix = module.name + "."
+        for name in self.files:
+            if name.startswith(prefix):
+                module.names.setdefault(name[len(prefix) :].split(".")[0], MODULE)
+
+    def kind(self, module: str, name: str) -> str:
+        """What ``from module import name`` binds."""
+        if not self.owns(module):
+            return OPAQUE if name[:1].isupper() else DATA
+        found = self.module(module)
+        if found and name in found.names:
+            return found.names[name]
+        return MODULE if f"{module}.{name}" in self.files else DATA
+
+    def grafts(self) -> set[str]:
+        """Every dotted name of torch or torch_npu that some function of the package assigns to."""
+        found: set[str] = set()
+        for path in self.files.values():
+            try:
+                tree = ast.parse(path.read_bytes())
+            except SyntaxError:
+                continue
+            found.update(target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in _grafted(node))
+        return found
+
+
+class _Reader:
+    """Collects the bindings that a module's top-level statements make."""
+
+    def __init__(self, surface: Surface, module: Module) -> None:
+        self.surface = surface
+        self.module = module
+
+    def read(self, body: Iterable[ast.stmt]) -> None:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.module.names[node.name] = FUNCTION
+            elif isinstance(node, ast.ClassDef):
+                self._class(node)
+            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+                self._assign(node)
+            elif isinstance(node, ast.Import):
+                self._import(node)
+            elif isinstance(node, ast.ImportFrom):
+                self._import_from(node)
+            elif isinstance(node, (ast.If, ast.Try, ast.With)):
+                self._blocks(node)
+
+    def _blocks(self, node: ast.If | ast.Try | ast.With) -> None:
+        self.read(node.body)
+        self.read(getattr(node, "orelse", []))
+        self.read(getattr(node, "finalbody", []))
+        for handler in getattr(node, "handlers", []):
+            self.read(handler.body)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        own = {
+            item.name for item in node.body if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        }
+        own.update(
+            target.id
+            for item in node.body
+            if isinstance(item, (ast.Assign, ast.AnnAssign))
+            for target in (item.targets if isinstance(item, ast.Assign) else [item.target])
+            if isinstance(target, ast.Name)
+        )
+        kind = CLASS
+        for base in node.bases:
+            inherited = self.module.members.get(base.id) if isinstance(base, ast.Name) else None
+            if inherited is not None:
+                own |= inherited
+            elif not (isinstance(base, ast.Name) and base.id in {"object", "Enum", "IntEnum"}):
+                kind = OPAQUE
+        self.module.names[node.name] = kind
+        self.module.members[node.name] = own
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        stored = [
+            found.id
+            for target in targets
+            for found in ast.walk(target)
+            if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store)
+        ]
+        if "__all__" in stored and node.value is not None:
+            self.module.exported += _strings(node.value)
+        for name in stored:
+            if name != "__all__":
+                self.module.names.setdefault(name, self._kind_of(node.value))
+
+    def _kind_of(self, value: ast.expr | None) -> str:
+        if isinstance(value, ast.Name):
+            return self.module.names.get(value.id, DATA)
+        return DATA
+
+    def _import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if alias.asname and self.surface.owns(alias.name):
+                self.module.names[alias.asname] = MODULE
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        source = self.module.absolute(node.level, node.module)
+        # What a module merely uses (os, typing, numpy) is no part of its interface; what it takes from torch may be.
+        if not self.surface.owns(source) and not source.startswith("torch."):
+            return
+        for alias in node.names:
+            if alias.name != "*":
+                self.module.names[alias.asname or alias.name] = self.surface.kind(source, alias.name)
+                self._take_members(source, alias)
+                continue
+            origin = self.surface.module(source)
+            if origin is not None:
+                self.module.names.update(origin.starred())
+                self.module.members.update({k: v for k, v in origin.members.items() if k in origin.starred()})
+
+    def _take_members(self, source: str, alias: ast.alias) -> None:
+        origin = self.surface.module(source)
+        if origin is not None and alias.name in origin.members:
+            self.module.members[alias.asname or alias.name] = origin.members[alias.name]
+
+
+def _strings(node: ast.expr) -> list[str]:
+    return [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+def _grafted(node: ast.Assign) -> Iterator[str]:
+    """``torch.x.y = ...`` and ``globals_dict["y"] = ...``, the two ways in which torch_npu adds names at run time."""
+    for target in node.targets:
+        if isinstance(target, ast.Attribute):
+            dotted = ast.unparse(target)
+            if dotted.split(".")[0] in {"torch", PACKAGE}:
+                yield dotted
+        elif (
+            isinstance(target, ast.Subscript)
+            and isinstance(target.value, ast.Name)
+            and target.value.id == "globals_dict"
+            and isinstance(target.slice, ast.Constant)
+        ):
+            yield f"{PACKAGE}.{target.slice.value!s}"

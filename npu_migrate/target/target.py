@@ -1,0 +1,231 @@
+"""One torch_npu release: what it has, and what it does with an operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from npu_migrate.target import releases, store
+from npu_migrate.target.model import LETTERS, CudaName, CustomOp, Operator, OpStatus, PythonApi
+from npu_migrate.target.series import ABSENT, at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Where torch keeps the functions of these of its own modules: torch.linalg.inv is aten::linalg_inv.
+_PREFIXED = ("linalg", "fft", "special", "nested", "sparse")
+
+
+@dataclass(frozen=True)
+class Target:
+    """The facts about one release. Names are dotted; ``torch.npu`` and ``torch_npu.npu`` are one module."""
+
+    torch_npu: str
+    torch: str
+    cann: str
+    python: tuple[str, ...]
+    listed: bool
+    legacy: bool
+    column: int
+
+    def has(self, name: str) -> bool:
+        """Whether ``torch_npu.*`` or ``torch.npu.*`` has this name; a member of a class counts too."""
+        return self.kind(name) != ""
+
+    def kind(self, name: str) -> str:
+        """What a name is: ``function``, ``class``, ``module``, ``data``, ``operator``, ``member``; empty for no such name."""
+        dotted = _canonical(name)
+        if dotted == "torch_npu":
+            return "module"
+        names = _names(self.column)
+        letter = names.get(dotted, ABSENT)
+        if letter != ABSENT:
+            return _KINDS[letter]
+        owner, _, member = dotted.rpartition(".")
+        owned = names.get(owner, ABSENT)
+        if owned == "b":  # a class whose bases lie outside the package: nothing proves that a member is not there
+            return "member"
+        return "member" if owned == "c" and member in _members(self.column).get(owner, ()) else ""
+
+    def names(self, module: str = "") -> tuple[str, ...]:
+        """All names of a module (all names at all without one), dotted and sorted."""
+        prefix = _canonical(module) + "." if module else ""
+        return tuple(sorted(name for name in _names(self.column) if name.startswith(prefix)))
+
+    def operator(self, name: str) -> Operator | None:
+        """One aten overload, ``aten::add.Tensor`` or ``add.Tensor``; ``None`` where this torch has no such overload."""
+        return _operator(self.column, name.removeprefix("aten::"))
+
+    def operators(self, base: str = "") -> tuple[Operator, ...]:
+        """All overloads of an operator, or all operators."""
+        base = base.removeprefix("aten::")
+        chosen = _overloads(self.column).get(base, ()) if base else _letters(self.column)
+        return tuple(one for one in (self.operator(name) for name in chosen) if one)
+
+    def python_api(self, name: str) -> PythonApi | None:
+        """The operators behind ``torch.X``, ``torch.Tensor.X``, ``torch.linalg.X``, ``torch.nn.functional.X``, ..."""
+        base = python_base(name)
+        traced = store.table("calls").get("python", {}).get(name, {})
+        if not base and not traced:
+            return None
+        overloads = self.operators(base) if base else ()
+        if not overloads and not traced:
+            return None
+        return PythonApi(
+            name, overloads, self._known(traced.get("forward", ())), self._known(traced.get("backward", ()))
+        )
+
+    def _known(self, names: list[str] | tuple[()]) -> tuple[Operator, ...]:
+        return tuple(one for one in (self.operator(name) for name in names) if one)
+
+    def python_apis(self) -> Iterator[str]:
+        """The names that ``python_api`` knows by torch's own operator list."""
+        for base, listed in store.table("operators").get("python", {}).items():
+            if base in _overloads(self.column):
+                yield from _spellings(base, listed)
+
+    def cuda_name(self, name: str) -> CudaName:
+        """What a ``torch.cuda.*`` name becomes in this release."""
+        table = store.table("cuda")
+        dotted = _renamed(name, table.get("renamed", {}))
+        instead = table.get("instead", {}).get(name, "")
+        if instead.startswith(("torch.npu.", "torch_npu.")) and not self.has(instead):
+            instead = ""
+        names = table.get("names", {})
+        known = any(at(names.get(head, ABSENT), self.column) != ABSENT for head in (name, name.rpartition(".")[0]))
+        return CudaName(name, dotted or None, bool(dotted) and self.has(dotted), known, instead)
+
+    def custom_op(self, name: str) -> CustomOp | None:
+        """An operator of torch_npu's own: ``torch_npu.npu_rms_norm``, ``npu::npu_rms_norm``, or the bare name."""
+        bare = name.removeprefix("npu::").rpartition(".")[2] if name.startswith("torch") else name.removeprefix("npu::")
+        schemas = _custom(self.column).get(bare.split(".")[0], ())
+        return CustomOp(bare, schemas) if schemas else None
+
+    def custom_ops(self) -> tuple[str, ...]:
+        """The names of all of torch_npu's own operators."""
+        return tuple(_custom(self.column))
+
+
+_KINDS = {"f": "function", "c": "class", "b": "class", "m": "module", "d": "data", "o": "operator"}
+
+
+def load(version: str | None = None) -> Target:
+    """The release that a version text means (the newest known one for ``None``); ``UnknownRelease`` where none fits."""
+    one = releases.get(version)
+    column = releases.column(one.torch_npu)
+    return Target(one.torch_npu, one.torch, one.cann, one.python, one.listed, one.legacy, column)
+
+
+def _canonical(name: str) -> str:
+    if name == "torch.npu" or name.startswith("torch.npu."):
+        return "torch_npu" + name[len("torch") :]
+    if name.startswith("torch.ops.npu."):
+        return "torch_npu." + name[len("torch.ops.npu.") :]
+    return name
+
+
+def _renamed(name: str, renamed: dict[str, str]) -> str:
+    """The name on the NPU's side: by the longest beginning that has its own rule, else ``cuda`` becomes ``npu``."""
+    parts = name.split(".")
+    for cut in range(len(parts), 1, -1):
+        head = ".".join(parts[:cut])
+        if head in renamed:
+            return ".".join([renamed[head], *parts[cut:]]) if renamed[head] else ""
+    return "torch.npu" + name.removeprefix("torch.cuda")
+
+
+def python_base(name: str) -> str:
+    """``linalg_inv`` for ``torch.linalg.inv``: the operator that a Python name stands for, if torch's list says so."""
+    listed = store.table("operators").get("python", {})
+    head, _, last = name.rpartition(".")
+    module = head.rpartition(".")[2]
+    base = f"{module}_{last}" if module in _PREFIXED and f"{module}_{last}" in listed else last
+    return base if name in _spellings(base, listed.get(base, "")) else ""
+
+
+def _spellings(base: str, listed: str) -> Iterator[str]:
+    """The Python names of an operator; ``listed`` is its module and its variants, as in ``linalg:f``."""
+    module, _, variants = listed.partition(":")
+    if "m" in variants:
+        yield f"torch.Tensor.{base}"
+    if "f" not in variants:
+        return
+    if module == "nn":
+        yield f"torch.nn.functional.{base}"
+        yield f"torch._C._nn.{base}"
+    elif module:
+        yield f"torch.{module}.{base.removeprefix(module + '_')}"
+    else:
+        yield f"torch.{base}"
+
+
+@lru_cache(maxsize=4)
+def _letters(column: int) -> dict[str, str]:
+    listed = store.table("operators").get("operators", {})
+    return {name: letter for name, series in listed.items() for letter in (at(series, column),) if letter != ABSENT}
+
+
+@lru_cache(maxsize=4)
+def _overloads(column: int) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in _letters(column):
+        found.setdefault(name.split(".")[0], []).append(name)
+    return found
+
+
+@lru_cache(maxsize=8192)
+def _operator(column: int, name: str) -> Operator | None:
+    letter = _letters(column).get(name)
+    if letter is None:
+        return None
+    table = store.table("operators")
+    status = LETTERS[letter]
+    via = table.get("via", {}).get(name, "") if letter in "nfx" else ""
+    calls = tuple(store.table("calls").get("operators", {}).get(name, ())) if letter in "CE" else ()
+    known = [other for other in calls if other in _letters(column)]
+    worst, because = _worst(column, name, status, known)
+    cuda = at(table.get("no_cuda", {}).get(name, ABSENT), column) == ABSENT
+    return Operator(name, status, via, letter in "fx", cuda, tuple(known), worst, because)
+
+
+def _worst(column: int, name: str, status: OpStatus, calls: list[str]) -> tuple[OpStatus, str]:
+    """The worst among an operator and what it calls; the table holds what is called in the end, so one step will do."""
+    worst, because = status, ""
+    for other in calls:
+        callee = LETTERS[_letters(column)[other]]
+        if other != name and callee.rank > worst.rank:
+            worst, because = callee, other
+    return worst, because
+
+
+@lru_cache(maxsize=4)
+def _names(column: int) -> dict[str, str]:
+    modules = store.table("names").get("names", {})
+    found = {
+        f"{module}.{name}": letter
+        for module, names in modules.items()
+        for name, series in names.items()
+        for letter in (at(series, column),)
+        if letter != ABSENT
+    }
+    found.update({f"torch_npu.{name}": "o" for name in _custom(column)})
+    return found
+
+
+@lru_cache(maxsize=4)
+def _members(column: int) -> dict[str, frozenset[str]]:
+    return {
+        owner: frozenset(name for name, series in members.items() if at(series, column) != ABSENT)
+        for owner, members in store.table("names").get("members", {}).items()
+    }
+
+
+@lru_cache(maxsize=4)
+def _custom(column: int) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for name, schemas in store.table("custom").get("operators", {}).items():
+        for schema, series in schemas.items():
+            if at(series, column) != ABSENT:
+                found.setdefault(name.split(".")[0], []).append(name + schema)
+    return {name: tuple(schemas) for name, schemas in found.items()}
