@@ -34,7 +34,7 @@ class Target:
         return self.kind(name) != ""
 
     def kind(self, name: str) -> str:
-        """What a name is: ``function``, ``class``, ``module``, ``data``, ``operator``, ``member``; empty for no such name."""
+        """What a name is: ``function``, ``class``, ``module``, ``data``, ``operator`` or ``member``; empty for none."""
         dotted = _canonical(name)
         if dotted == "torch_npu":
             return "module"
