@@ -1,0 +1,67 @@
+"""Run in a process of its own, with torch and torch_npu importable: prints what the real dispatcher and import hold.
+
+Arguments: a file with dotted names, one a line. Output: JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import torch
+import torch_npu
+
+KINDS = {
+    "kernel": "N",
+    "math kernel": "C",
+    "default backend kernel": "E",
+    "backend fallback": "F",
+}
+LINE = re.compile(r"^(PrivateUse1|CPU): .*\[([a-z A-Z]+)\]$", re.MULTILINE)
+
+
+def status(operator):
+    kinds = dict(LINE.findall(torch._C._dispatch_dump_table(operator)))
+    letter = KINDS.get(kinds.get("PrivateUse1", ""), ".")
+    # The fallback is registered for everything; without a kernel on the CPU there is nothing to fall back to.
+    if letter == "F" and kinds.get("CPU") not in {"kernel", "default backend kernel"}:
+        return "X"
+    return letter
+
+
+def exists(name):
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = import_module(".".join(parts[:cut]))
+        except ImportError:
+            continue
+        for part in parts[cut:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+names = Path(sys.argv[1]).read_text(encoding="utf-8").split()
+operators = torch._C._dispatch_get_all_op_names()
+lists = {
+    key: sorted(torch._C._dispatch_get_registrations_for_dispatch_key(key))
+    for key in ("AutocastPrivateUse1", "AutocastCUDA")
+}
+json.dump(
+    {
+        "torch": torch.__version__,
+        "torch_npu": torch_npu.__version__,
+        "operators": {name: status(name) for name in operators if name.startswith("aten::")},
+        "custom": sorted(name for name in operators if name.startswith("npu::")),
+        "autocast": lists,
+        "names": {name: exists(name) for name in names},
+        "surface": {module: sorted(dir(import_module(module))) for module in ("torch_npu", "torch_npu.npu")},
+    },
+    sys.stdout,
+)
