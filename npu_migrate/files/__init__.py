@@ -1,1 +1,56 @@
-def find(*a): return []
+"""CUDA ties in files that are not plain Python: found and named, not rewritten.
+
+One adapter module a kind, imported when the first file of that kind comes by. An adapter never raises on any text: a
+broken file still gets a report of its words.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from npu_migrate.files.sites import Sites
+from npu_migrate.files.tables import needles
+
+if TYPE_CHECKING:
+    from npu_migrate.model import Finding
+
+__all__ = ["KINDS", "find"]
+
+KINDS = {
+    "cmake": "cmake",
+    "cpp": "sources",
+    "cuda": "sources",
+    "dockerfile": "dockerfiles",
+    "ini": "ini_values",
+    "json": "json_values",
+    "make": "scripts",
+    "notebook": "notebooks",
+    "requirements": "requirements",
+    "shell": "scripts",
+    "toml": "toml_values",
+    "yaml": "yaml_values",
+}
+"""Each kind with the module that reads it."""
+
+
+def find(kind: str, path: str, text: str) -> list[Finding]:
+    """Name every CUDA tie of one file.
+
+    Args:
+        kind: One of ``KINDS``; of any other kind nothing is known.
+        path: The file's path relative to the root, with ``/``; only copied into the findings.
+        text: The decoded content.
+
+    Returns:
+        The findings in the order of reports.
+    """
+    low = text.lower()
+    if kind not in KINDS:
+        return []
+    if kind != "cuda" and not any(needle in low for needle in needles()):
+        return []
+    adapter = import_module(f"npu_migrate.files.{KINDS[kind]}")
+    sites = Sites(path, text)
+    adapter.scan(sites, kind)
+    return sites.findings()

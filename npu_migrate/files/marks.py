@@ -1,0 +1,88 @@
+"""The messages of the project rules, one name each."""
+
+from __future__ import annotations
+
+from npu_migrate.files.sites import Mark
+from npu_migrate.model import Status
+
+_ADVICE, _KEPT, _MANUAL, _UNSUPPORTED = Status.ADVICE, Status.KEPT, Status.MANUAL, Status.UNSUPPORTED
+
+CONFIG_DEVICE = Mark("NPU901", "device", _MANUAL)
+CONFIG_ACCELERATOR = Mark("NPU901", "accelerator", _MANUAL)
+CONFIG_BACKEND = Mark("NPU902", "backend", _MANUAL)
+CONFIG_AWARE = Mark("NPU902", "aware", _MANUAL)
+CONFIG_PINNED = Mark("NPU903", "pinned", _ADVICE)
+CONFIG_PINNED_DEEPSPEED = Mark("NPU903", "deepspeed", _KEPT)
+CONFIG_TORCH = Mark("NPU904", "torch", _MANUAL)
+CONFIG_CUDNN = Mark("NPU904", "cudnn", _KEPT)
+
+VISIBLE = Mark("NPU910", "renamed", _MANUAL)
+VISIBLE_DESCENDING = Mark("NPU910", "descending", _MANUAL)
+VISIBLE_HIDDEN = Mark("NPU910", "hidden", _MANUAL)
+VISIBLE_NAMED = Mark("NPU910", "named", _MANUAL)
+VISIBLE_READ = Mark("NPU910", "read", _MANUAL)
+VARIABLE_SAME = Mark("NPU911", "same", _MANUAL)
+VARIABLE_NEAR = Mark("NPU911", "near", _MANUAL)
+VARIABLE_LOG = Mark("NPU911", "log", _ADVICE)
+VARIABLE_NONE = Mark("NPU911", "none", _ADVICE)
+VARIABLE_INVENTED = Mark("NPU911", "invented", _MANUAL)
+VARIABLE_INSTEAD = Mark("NPU911", "instead", _MANUAL)
+VARIABLE_BUFFSIZE = Mark("NPU911", "buffsize", _MANUAL)
+TOOL_SMI = Mark("NPU912", "smi", _MANUAL)
+TOOL_SMI_QUERY = Mark("NPU912", "query", _MANUAL)
+TOOL_PROFILER = Mark("NPU912", "profiler", _MANUAL)
+TOOL_SERVER = Mark("NPU912", "server", _UNSUPPORTED)
+TOOL_DEBUGGER = Mark("NPU912", "debugger", _UNSUPPORTED)
+ARGUMENT_DEVICE = Mark("NPU913", "device", _MANUAL)
+ARGUMENT_BACKEND = Mark("NPU913", "backend", _MANUAL)
+ARGUMENT_PROCESSES = Mark("NPU913", "processes", _MANUAL)
+TOOLKIT_MODULE = Mark("NPU914", "module", _MANUAL)
+TOOLKIT_VARIABLE = Mark("NPU914", "variable", _MANUAL)
+TOOLKIT_ARCHITECTURE = Mark("NPU914", "architecture", _MANUAL)
+TOOLKIT_PATH = Mark("NPU914", "path", _MANUAL)
+TOOLKIT_LIBRARY = Mark("NPU914", "library", _UNSUPPORTED)
+TOOLKIT_COMPILER = Mark("NPU914", "compiler", _UNSUPPORTED)
+TOOLKIT_RELEASE = Mark("NPU914", "release", _MANUAL)
+
+IMAGE = Mark("NPU920", "image", _MANUAL)
+CONTAINER_DEVICES = Mark("NPU921", "devices", _MANUAL)
+CONTAINER_VARIABLE = Mark("NPU921", "variable", _MANUAL)
+CONTAINER_RESOURCE = Mark("NPU921", "resource", _MANUAL)
+CONTAINER_SCHEDULER = Mark("NPU921", "scheduler", _MANUAL)
+SYSTEM_PACKAGE = Mark("NPU922", "package", _MANUAL)
+SYSTEM_REPOSITORY = Mark("NPU922", "repository", _MANUAL)
+
+WHEEL = Mark("NPU930", "wheel", _MANUAL)
+WHEEL_LOOSE = Mark("NPU930", "loose", _MANUAL)
+WHEEL_INDEX = Mark("NPU930", "index", _MANUAL)
+WHEEL_CONDA = Mark("NPU930", "conda", _MANUAL)
+WHEEL_CHANNEL = Mark("NPU930", "channel", _MANUAL)
+WHEEL_TAG = Mark("NPU930", "tag", _MANUAL)
+PACKAGE_RULE = "NPU931"
+PACKAGE_BUILD = Mark(PACKAGE_RULE, "build", _MANUAL)
+TORCH = Mark("NPU932", "torch", _ADVICE)
+TORCH_PINNED = Mark("NPU932", "pinned", _ADVICE)
+
+CELL_NAME = Mark("NPU940", "name", _MANUAL)
+CELL_TEXT = Mark("NPU940", "string", _MANUAL)
+
+SOURCE_KERNELS = Mark("NPU950", "kernels", _UNSUPPORTED)
+SOURCE_NEAR = Mark("NPU950", "near", _UNSUPPORTED)
+SOURCE_FILE = Mark("NPU950", "file", _UNSUPPORTED)
+CPP_DEVICE = Mark("NPU951", "device", _MANUAL)
+CPP_STREAM = Mark("NPU951", "stream", _MANUAL)
+CPP_OWN = Mark("NPU951", "own", _MANUAL)
+CPP_RUNTIME = Mark("NPU952", "runtime", _UNSUPPORTED)
+CPP_LIBRARY = Mark("NPU952", "library", _UNSUPPORTED)
+CPP_KERNEL = Mark("NPU952", "kernel", _UNSUPPORTED)
+BUILD_PACKAGE = Mark("NPU955", "package", _MANUAL)
+BUILD_LANGUAGE = Mark("NPU955", "language", _UNSUPPORTED)
+BUILD_SOURCE = Mark("NPU955", "source", _UNSUPPORTED)
+BUILD_DOWNLOAD = Mark("NPU955", "download", _MANUAL)
+BUILD_VARIABLE = Mark("NPU955", "variable", _MANUAL)
+
+STAY_COMMENT = Mark("NPU990", "comment", _KEPT)
+STAY_TEXT = Mark("NPU990", "text", _KEPT)
+STAY_NAME = Mark("NPU990", "name", _KEPT)
+STAY_OUTPUT = Mark("NPU990", "output", _KEPT)
+STAY_REMOVED = Mark("NPU990", "removed", _KEPT)
