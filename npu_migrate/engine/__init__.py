@@ -1,1 +1,1 @@
-"""From a tree of files to edits and findings; prints nothing, exits nowhere, knows no terminal."""
+"""Finds candidate files, rewrites their regions, and hands on findings; never prints, never exits."""
