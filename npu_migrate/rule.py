@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
 
+from npu_migrate.engine.imports import torch_imports
 from npu_migrate.engine.work import STATUS_OF_BAR, Work
 from npu_migrate.model import Finding, Safety, Status, Text
 from npu_migrate.names import Meaning
@@ -184,9 +185,13 @@ class Rule(cst.CSTTransformer):
             status, text = STATUS_OF_BAR[bar.key], bar
         self._file(span, status, text, symbol=symbol)
 
-    def need_import(self, name: str, node: cst.CSTNode) -> None:
-        """Ask for ``import name``; the engine finds the right place in the file."""
-        self.work.need_import(name, node)
+    def need_import(self, name: str, node: cst.CSTNode, *, beside_torch: bool = False) -> None:
+        """Ask for ``import name``; the engine finds the right place in the file.
+
+        ``beside_torch``: only in a file that imports PyTorch itself, since others only hand the value on.
+        """
+        if not beside_torch or self.work.module.fact("imports torch", lambda: bool(torch_imports(self.work.module))):
+            self.work.need_import(name, node)
 
     def _file(
         self,

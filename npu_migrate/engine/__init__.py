@@ -1,1 +1,1 @@
-"""Finds candidate files, rewrites their regions, and hands on findings; never prints, never exits."""
+"""From a tree of files to edits and findings; prints nothing, exits nowhere, knows no terminal."""

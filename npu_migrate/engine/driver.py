@@ -21,7 +21,7 @@ TOKENS = frozenset(
     ["asynchronous", "colon", "comma", "dot", "equal", "first_colon", "footer", "header", "indicator", "lbrace", "lbracket", "leading_lines", "lines_after_decorators", "lpar", "operator", "operators", "rbrace", "rbracket", "rpar", "second_colon", "semicolon", "star", "trailing_whitespace"]
 )
 LEAVES = frozenset({cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Pass, cst.Break, cst.Continue})
-Hook = Callable[[Any, Any], Any]
+Hook = Callable[..., Any]
 
 
 @cache
@@ -30,14 +30,23 @@ def _children(cls: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(n for n in names if n not in TOKENS and "whitespace" not in n)
 
 
-def hooks(rules: Sequence[Rule], prefix: str) -> dict[type, list[Any]]:
-    """Bound ``leave_X`` (or ``visit_X``) methods that the rules define, by node class."""
-    found: dict[type, list[Any]] = {}
+@cache
+def _hook_names(rule: type[Rule], prefix: str) -> tuple[tuple[type[cst.CSTNode], str], ...]:
+    """The hooks that a class or its own bases define; LibCST's defaults do nothing and are left out."""
+    own = [
+        name
+        for name in dir(rule)
+        if name.startswith(prefix) and getattr(rule, name) is not getattr(cst.CSTTransformer, name, None)
+    ]
+    return tuple((getattr(cst, name[len(prefix) :]), name) for name in own)
+
+
+def hooks(rules: Sequence[Rule], prefix: str) -> dict[type, list[Hook]]:
+    """Bound ``leave_X`` (or ``visit_X``) methods of the rules, by node class."""
+    found: dict[type, list[Hook]] = {}
     for rule in rules:
-        for name in dir(type(rule)):
-            if not name.startswith(prefix) or getattr(type(rule), name) is getattr(cst.CSTTransformer, name, None):
-                continue
-            found.setdefault(getattr(cst, name[len(prefix) :]), []).append(getattr(rule, name))
+        for node_class, name in _hook_names(type(rule), prefix):
+            found.setdefault(node_class, []).append(getattr(rule, name))
     return found
 
 

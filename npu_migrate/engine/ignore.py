@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pathspec import GitIgnoreSpec
+from npu_migrate.engine.globs import Patterns, patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,17 +21,11 @@ _EXTENDED = 0x4000
 _COMPRESSED_PATHS = 4
 
 
-def ignore_spec(lines: Iterable[str]) -> GitIgnoreSpec | None:
-    """The patterns, less those that git would not take either; None where there are none."""
-    spec = GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
-    return spec if any(pattern.include is not None for pattern in spec.patterns) else None
-
-
 class Rules(NamedTuple):
     """Patterns of one ignore file and the folder (absolute, ending in ``/``) that they count from."""
 
     base: str
-    spec: GitIgnoreSpec
+    patterns: Patterns
 
 
 class Repo:
@@ -104,8 +98,8 @@ class View(NamedTuple):
 
     def ignores(self, path: str, *, folder: bool) -> bool:
         """Whether the absolute ``path`` is ignored by itself; its parents were asked before."""
-        for base, spec in self.rules:
-            verdict = spec.check_file(path[len(base) :] + "/" * folder).include
+        for base, rules in self.rules:
+            verdict = rules.verdict(path[len(base) :], folder=folder)
             if verdict is not None:
                 return verdict
         return False
@@ -127,16 +121,9 @@ def view_above(root: str) -> View:
 
 
 def _rules(base: str, path: Path) -> Iterator[Rules]:
-    spec = ignore_spec(_read(path).split("\n"))
-    if spec:
-        yield Rules(base, spec)
-
-
-def _is_pattern(line: str) -> bool:
-    try:
-        return bool(GitIgnoreSpec.from_lines([line]))
-    except ValueError:
-        return False
+    found = patterns(_read(path).split("\n"))
+    if found:
+        yield Rules(base, found)
 
 
 def _read(path: Path) -> str:

@@ -26,7 +26,7 @@ def insertions(module: PythonModule, name: str, uses: list[int]) -> list[Inserti
     """Import ``name`` so that it has run before the given offsets; nothing where the file does so already."""
     if _imports(module, name, module.table.statements):
         return []
-    anchors = [s for s in _torch_imports(module) if not _type_checking(s)]
+    anchors = [s for s in torch_imports(module) if not _type_checking(s)]
     outer = [s for s in anchors if s.scope is module.table.module]
     if outer:
         first = next((s for s in outer if s.parent is None), outer[0])
@@ -54,7 +54,8 @@ def _is_or_below(module: str, name: str) -> bool:
     return module == name or module.startswith(name + ".")
 
 
-def _torch_imports(module: PythonModule) -> list[Statement]:
+def torch_imports(module: PythonModule) -> list[Statement]:
+    """The statements that import PyTorch or something of it."""
     found = []
     for statement in module.table.statements:
         node = statement.node

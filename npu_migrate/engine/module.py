@@ -6,7 +6,7 @@ import ast
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from npu_migrate.engine.statements import Scope, Statement, StatementTable
 from npu_migrate.names import Follow, Names
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.text import SourceText
 
 Range = tuple[int, int]
+Fact = TypeVar("Fact")
 
 
 class PythonModule:
@@ -39,6 +40,14 @@ class PythonModule:
         self._parents: dict[ast.AST, ast.AST] = {}
         self._by_range: dict[Range, ast.expr] = {}
         self._indexed: set[int] = set()
+        self._facts: dict[str, Any] = {}
+
+    def fact(self, name: str, find: Callable[[], Fact]) -> Fact:
+        """Something about the whole file that rules want to know again and again; found once."""
+        if name not in self._facts:
+            self._facts[name] = find()
+        known: Fact = self._facts[name]
+        return known
 
     def line_of(self, offset: int) -> int:
         """The line on which an offset stands."""

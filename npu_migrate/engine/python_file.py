@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -77,13 +78,13 @@ def rewrite(module: PythonModule, rules: ActiveRules, settings: Settings, suppre
     """
     active = rules.for_module(module)
     try:
-        work, text, moved = by_region(module, active, rules, settings, suppressions)
+        work, edits = by_region(module, active, rules, settings, suppressions)
     except regions.RegionError:
-        work, text, moved = whole(module, active, rules, settings, suppressions)
+        work, edits = whole(module, active, rules, settings, suppressions)
     work.findings.extend(leftovers(module, work))
-    if text != module.text:
-        text = _with_imports(module, text, work, moved)
-    return Outcome(text, work.findings)
+    if edits and settings.imports != "none":
+        edits = _with_imports(module, work, edits)
+    return Outcome(splice(module.text, edits), work.findings)
 
 
 def _areas(module: PythonModule, active: Sequence[RuleInfo]) -> list[regions.Region]:
@@ -110,7 +111,7 @@ def by_region(
     rules: ActiveRules,
     settings: Settings,
     suppressions: Suppressions,
-) -> tuple[Work, str, list[Edit]]:
+) -> tuple[Work, list[Edit]]:
     """Run the rules over the regions that concern them.
 
     Raises:
@@ -125,8 +126,20 @@ def by_region(
         work.enter(area, node)
         new = _guarded(driver, node)
         if new is not node:
-            edits.append((area.start, area.end, area.undressed(tree.code_for_node(new))))
-    return work, splice(module.text, edits), edits
+            code = tree.code_for_node(new)
+            _prove(code)
+            edits.append((area.start, area.end, area.undressed(code)))
+    return work, edits
+
+
+def _prove(code: str) -> None:
+    """A rule can build a tree that is no Python; nothing of that may reach the file."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(code)
+    except (SyntaxError, ValueError) as error:
+        raise RuleFailed(ENGINE, f"{type(error).__name__}: {error}") from error
 
 
 def whole(
@@ -135,7 +148,7 @@ def whole(
     rules: ActiveRules,
     settings: Settings,
     suppressions: Suppressions,
-) -> tuple[Work, str, list[Edit]]:
+) -> tuple[Work, list[Edit]]:
     """Run the rules over the whole module at once: the fallback, and what tests compare regions with."""
     try:
         tree = cst.parse_module(module.text)
@@ -143,8 +156,11 @@ def whole(
         raise RuleFailed(ENGINE, type(error).__name__) from error
     work = Work(module, tree, settings, suppressions)
     new = _guarded(Driver(work, [rules.make(info, work) for info in active]), tree)
-    text = module.text if new is tree else new.code  # type: ignore[attr-defined]
-    return work, text, _line_edits(module.text, text)
+    if new is tree:
+        return work, []
+    text = cst.ensure_type(new, cst.Module).code
+    _prove(text)
+    return work, _line_edits(module.text, text)
 
 
 def _line_edits(old: str, new: str) -> list[Edit]:
@@ -184,31 +200,14 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def _with_imports(module: PythonModule, text: str, work: Work, edits: Sequence[Edit]) -> str:
-    """Add the imports that the new text needs; parsing it also proves that it is still Python."""
-    try:
-        fresh = PythonModule(module.path, replace(module.source, text=text))
-    except (SyntaxError, ValueError) as error:
-        raise RuleFailed(ENGINE, f"{type(error).__name__}: {error}") from error
-    if work.settings.imports == "none":
-        return text
+def _with_imports(module: PythonModule, work: Work, edits: Sequence[Edit]) -> list[Edit]:
+    """Put the imports that the new text needs between the edits; one that would fall inside an edit goes behind it."""
     added: list[Edit] = []
     for name, uses in work.imports.items():
-        moved = [_moved(use, edits) for use in uses]
-        added += [(i.offset, i.offset, i.text) for i in insertions(fresh, name, moved)]
-    return splice(text, sorted(added))
-
-
-def _moved(offset: int, edits: Sequence[Edit]) -> int:
-    """Where an offset of the old text lies in the new one; anywhere in its region, if that was rewritten."""
-    shift = 0
-    for start, end, new in edits:
-        if offset < start:
-            break
-        if offset < end:
-            return start + shift
-        shift += len(new) - (end - start)
-    return offset + shift
+        for offset, text in insertions(module, name, uses):
+            place = next((end for start, end, _ in edits if start < offset < end), offset)
+            added.append((place, place, text))
+    return sorted([*edits, *added], key=lambda edit: (edit[0], edit[1]))
 
 
 def _unparsable(path: str, source: SourceText, error: Exception) -> list[Finding]:

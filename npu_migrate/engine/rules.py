@@ -65,6 +65,7 @@ def _aliases(module: PythonModule, words: re.Pattern[str]) -> list[str]:
     names = set()
     for scope in module.table.scopes.values():
         for name, bindings in scope.bindings.items():
-            if words.search(name) is None and any(b.kind == "import" and words.search(b.target) for b in bindings):
+            imported = any(b.kind == "import" and words.search(b.target) for b in bindings)
+            if imported and words.search(name) is None:
                 names.add(name)
     return sorted(names)

@@ -14,13 +14,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Union
 
-from npu_migrate.engine.ignore import View, ignore_spec, view_above
+from npu_migrate.engine.globs import patterns
+from npu_migrate.engine.ignore import View, view_above
 from npu_migrate.engine.kinds import DOCS, kind_of, kind_of_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from pathspec import GitIgnoreSpec
 
 Paths = Union[Path, "Sequence[Path]"]
 
@@ -107,7 +106,7 @@ def scan(
 def candidates(entries: Iterable[Entry], keywords: Sequence[bytes]) -> Iterator[Candidate]:
     """Read each file once and keep those with one of the literal ``keywords``; skipped entries are passed on.
 
-    One ``in`` a keyword: on real trees this takes a thirtieth of the time of one compiled alternation.
+    One ``in`` a keyword: with twenty keywords, on real trees, half the time of one compiled alternation.
     """
     needed = [
         word for word in dict.fromkeys(keywords) if not any(other != word and other in word for other in keywords)
@@ -157,8 +156,8 @@ class _Walk:
         self, root: str, exclude: Sequence[str], include: Sequence[str], max_bytes: int, *, ignored: bool
     ) -> None:
         self.base = _folder(root)
-        self.exclude = ignore_spec(exclude)
-        self.include = ignore_spec(include)
+        self.exclude = patterns(exclude)
+        self.include = patterns(include)
         self.included = [pattern.lstrip("/").split("/") for pattern in include]
         self.max_bytes = max_bytes
         self.show_ignored = ignored
@@ -204,10 +203,10 @@ class _Walk:
         if folder and (file.name in _NEVER or file.name.endswith(_NEVER_SUFFIXES)):
             return None
         path = file.path[len(self.base) :]
-        if not _matches(self.exclude, path, folder=folder):
+        if not self.exclude.verdict(path, folder=folder):
             if not hidden and not view.ignores(file.path, folder=folder):
                 return _Node(file, view, hidden=False)
-            if _matches(self.include, path, folder=folder):
+            if self.include.verdict(path, folder=folder):
                 return _Node(file, view, hidden=False)
             if (view.repo and view.repo.tracks(file.path)) or (folder and self._may_include(path)):
                 return _Node(file, view, hidden=True)
@@ -248,10 +247,6 @@ def _folder(path: str) -> str:
 
 def _as_path(file: os.DirEntry[str]) -> str:
     return file.name + "/" if file.is_dir(follow_symlinks=False) else file.name
-
-
-def _matches(spec: GitIgnoreSpec | None, path: str, *, folder: bool) -> bool:
-    return bool(spec and spec.check_file(path + "/" * folder).include)
 
 
 def _bytes(path: str | Path, limit: int = -1) -> bytes:

@@ -120,13 +120,9 @@ class Work:
         return safety.rank <= self.settings.safety.rank
 
     def need_import(self, name: str, node: cst.CSTNode) -> None:
-        """The rewritten file needs ``import name`` to have run before ``node``."""
-        offset = self.range_of(node)[0]
+        """The rewritten file needs ``import name`` to have run before the statement that holds ``node``."""
+        offset = self._region.start if self._region is not None else self.range_of(node)[0]
         self.imports.setdefault(name, []).append(offset)
-
-    def settle(self, spans: Sequence[Range]) -> None:
-        """Claim several stretches."""
-        self.claimed.extend(spans)
 
 
 STATUS_OF_BAR = {"suppressed": Status.SUPPRESSED, "vendor-branch": Status.KEPT}

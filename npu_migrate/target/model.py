@@ -77,14 +77,16 @@ class PythonApi:
 
 @dataclass(frozen=True)
 class CudaName:
-    """What a ``torch.cuda.*`` name becomes; ``npu`` is ``None`` where the release has no such name.
+    """What a ``torch.cuda.*`` name becomes.
 
-    ``instead`` is a name that does the job although it is called otherwise.
+    ``npu`` is ``None`` where no name corresponds; ``exists`` says whether this release has it; ``known`` whether this
+    release's torch has the ``torch.cuda`` name. ``instead`` does the job although it is called otherwise.
     """
 
     name: str
     npu: str | None
     exists: bool
+    known: bool = True
     instead: str = ""
 
 

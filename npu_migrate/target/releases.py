@@ -45,7 +45,7 @@ def get(version: str | None = None) -> Release:
 
 
 def resolve(version: str) -> str:
-    """``2.7.1.post11`` for ``2.7.1.post11``, and for ``2.7.1`` and ``2.7``: a short one means the newest that begins so."""
+    """The full name of a release; ``2.7.1`` and ``2.7`` mean the newest that begins so."""
     every = _releases()
     wanted = version.strip().lower().removeprefix("v")
     if wanted in every and not _has_posts(wanted):
@@ -63,11 +63,14 @@ def _has_posts(wanted: str) -> bool:
 
 
 def near(wanted: str) -> tuple[str, ...]:
-    """Releases whose name looks like the wanted one, then those of the nearest torch versions."""
+    """Releases that may be meant: of the same torch, else the neighbours, else whatever is spelled alike."""
     names = list(_releases())
-    alike = difflib.get_close_matches(wanted, names, n=3, cutoff=0.6)
-    if not alike and versions.is_version(wanted):
-        wanted_key = versions.key(wanted)
-        alike = [name for name in names if versions.key(name) < wanted_key][-1:]
-        alike += [name for name in names if versions.key(name) > wanted_key][:1]
-    return tuple(alike or names[-3:])
+    if not versions.is_version(wanted):
+        return tuple(difflib.get_close_matches(wanted, names, n=3, cutoff=0.5))
+    same = [name for name in names if versions.base(name) == versions.base(wanted)]
+    if same:
+        return tuple(reversed(same))
+    ordered = versions.key(wanted)
+    below = [name for name in names if versions.key(name) < ordered]
+    above = [name for name in names if versions.key(name) > ordered]
+    return (*below[-1:], *above[:1])

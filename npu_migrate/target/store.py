@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ def folder() -> Path:
     return next((place for place in _PLACES if (place / "coverage").is_dir()), _PLACES[-1]) / "coverage"
 
 
-@lru_cache(maxsize=None)
+@cache
 def table(name: str) -> dict[str, Any]:
     """One table; empty where there is none (yet)."""
     path = folder() / f"{name}.json"

@@ -34,7 +34,7 @@ class Target:
         return self.kind(name) != ""
 
     def kind(self, name: str) -> str:
-        """``function``, ``class``, ``module``, ``data``, ``operator``, ``member``, or nothing where there is no such name."""
+        """What a name is: ``function``, ``class``, ``module``, ``data``, ``operator`` or ``member``; empty for none."""
         dotted = _canonical(name)
         if dotted == "torch_npu":
             return "module"
@@ -88,22 +88,13 @@ class Target:
     def cuda_name(self, name: str) -> CudaName:
         """What a ``torch.cuda.*`` name becomes in this release."""
         table = store.table("cuda")
-        renamed = table.get("renamed", {})
-        parts = name.split(".")
-        dotted = next(
-            (
-                ".".join([renamed[head], *parts[cut:]]) if renamed[head] else ""
-                for cut in range(len(parts), 1, -1)
-                for head in (".".join(parts[:cut]),)
-                if head in renamed
-            ),
-            "torch.npu" + name.removeprefix("torch.cuda"),
-        )
-        exists = bool(dotted) and self.has(dotted)
+        dotted = _renamed(name, table.get("renamed", {}))
         instead = table.get("instead", {}).get(name, "")
-        if instead.startswith(("torch.npu", "torch_npu")) and not self.has(instead):
+        if instead.startswith(("torch.npu.", "torch_npu.")) and not self.has(instead):
             instead = ""
-        return CudaName(name, dotted if exists else None, exists, instead)
+        names = table.get("names", {})
+        known = any(at(names.get(head, ABSENT), self.column) != ABSENT for head in (name, name.rpartition(".")[0]))
+        return CudaName(name, dotted or None, bool(dotted) and self.has(dotted), known, instead)
 
     def custom_op(self, name: str) -> CustomOp | None:
         """An operator of torch_npu's own: ``torch_npu.npu_rms_norm``, ``npu::npu_rms_norm``, or the bare name."""
@@ -132,6 +123,16 @@ def _canonical(name: str) -> str:
     if name.startswith("torch.ops.npu."):
         return "torch_npu." + name[len("torch.ops.npu.") :]
     return name
+
+
+def _renamed(name: str, renamed: dict[str, str]) -> str:
+    """The name on the NPU's side: by the longest beginning that has its own rule, else ``cuda`` becomes ``npu``."""
+    parts = name.split(".")
+    for cut in range(len(parts), 1, -1):
+        head = ".".join(parts[:cut])
+        if head in renamed:
+            return ".".join([renamed[head], *parts[cut:]]) if renamed[head] else ""
+    return "torch.npu" + name.removeprefix("torch.cuda")
 
 
 def python_base(name: str) -> str:
@@ -189,7 +190,7 @@ def _operator(column: int, name: str) -> Operator | None:
 
 
 def _worst(column: int, name: str, status: OpStatus, calls: list[str]) -> tuple[OpStatus, str]:
-    """The worst among an operator and what it calls; the tables hold what is called in the end, so one step is enough."""
+    """The worst among an operator and what it calls; the table holds what is called in the end, so one step will do."""
     worst, because = status, ""
     for other in calls:
         callee = LETTERS[_letters(column)[other]]

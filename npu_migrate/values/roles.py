@@ -188,7 +188,7 @@ class Roles:
             return Role(Kind.TEXT, above.arg)
         if is_device_name(above.arg) or (self._meaning(call.func) == "torch.device" and above.arg == "type"):
             return Role(Kind.DEVICE, above.arg)
-        if parts[-1] in ("field", "Field") and above.arg == "default":
+        if parts[-1] in ("field", "Field") and above.arg in ("default", "default_factory"):
             return call
         if parts == ["dict"]:
             return self._field(above.arg)
@@ -203,7 +203,7 @@ class Roles:
     def _compared(self, node: ast.AST, above: ast.Compare) -> Role:
         others = [side for side in (above.left, *above.comparators) if side is not node]
         for other in others:
-            if self.devices.is_device(other):
+            if not isinstance(other, ast.Constant) and self.devices.is_device(other):
                 return Role(Kind.TEST, ast.unparse(other))
         known = [self._uses_of(other) for other in others if isinstance(other, (ast.Name, ast.Attribute))]
         return next((Role(Kind.TEST, role.because) for role in known if role.sure), UNKNOWN)

@@ -26,11 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--into", type=Path, default=store.folder(), help="the folder of the tables")
     parser.add_argument("--wheels", type=Path, help="wheels that are already here")
     chosen = parser.parse_args(arguments)
-    for release in chosen.release:
-        try:
+    try:
+        for release in chosen.release:
             refresh(release, chosen.into, chosen.wheels)
-        except wheels.NoWheelError as error:
-            parser.exit(2, f"{release}: {error}\n")
+    except wheels.NoWheelError as error:
+        parser.exit(2, f"{error}\n")
     return 0
 
 
@@ -45,7 +45,7 @@ def refresh(release: str, into: Path, local: Path | None = None) -> None:
         facts = derive(npu_root, torch_root)
         row = _row(release, torch, npu_root, tables.read(into, "matrix"))
     tables.lay_facts(into, release, row, facts)
-    _say(f"{release}: {len(facts.operators)} operators, {sum(map(len, facts.names.values()))} names, {len(facts.custom)} own")
+    _say(f"{release}: {len(facts.operators)} operators, {len(facts.custom)} of its own")
 
 
 def _bring(name: str, version: str, into: Path, local: Path | None) -> None:

@@ -38,8 +38,11 @@ def variables(package: Path) -> dict[str, str]:
 
 
 def _read_in(path: Path) -> Iterator[str]:
+    source = path.read_bytes()
+    if b"environ" not in source and b"getenv" not in source:
+        return
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(source)
     except SyntaxError:
         return
     for node in ast.walk(tree):

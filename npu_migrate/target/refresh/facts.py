@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from npu_migrate.target.refresh import aten, environment
-from npu_migrate.target.refresh.surface import FUNCTION, PACKAGE, Surface
+from npu_migrate.target.refresh.surface import DATA, FUNCTION, MODULE, OPERATOR, PACKAGE, Surface, assigned_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,6 +26,17 @@ _INNER = re.compile(r"torch_npu\.profiler\.analysis|torch_npu\.utils\._")
 # torch.cuda's private names that programs use nevertheless have their counterparts here.
 _WITH_PRIVATE = ("torch_npu.npu", "torch_npu.npu.memory")
 _CUDA_PRIVATE = ("_lazy_init", "_lazy_call", "_sleep", "_is_in_bad_fork", "_get_device", "_CudaDeviceProperties")
+
+_ATB = "torch_npu.op_plugin.atb._atb_ops"
+_EXPORTS = "torch_npu._init.core._exports"
+# The enumeration is compiled code; its members were read from a real import (see tests/target/dump_dispatcher.py).
+# fmt: off
+_DTYPES = (
+    "bfloat16", "bool", "complex128", "complex32", "complex64", "float16", "float32", "float4_e1m2fn_x2",
+    "float4_e2m1fn_x2", "float64", "float6_e2m3", "float6_e3m2", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu",
+    "hifloat8", "int16", "int32", "int4", "int64", "int8", "string", "uint1", "uint16", "uint32", "uint64", "uint8",
+)
+# fmt: on
 
 
 @dataclass
@@ -61,7 +72,9 @@ def derive(npu: Path, torch: Path) -> Facts:
     return found
 
 
-def add_operators(found: Facts, listed: Iterable[Mapping[str, Any]], kernels: Iterable[str | Mapping[str, Any]]) -> None:
+def add_operators(
+    found: Facts, listed: Iterable[Mapping[str, Any]], kernels: Iterable[str | Mapping[str, Any]]
+) -> None:
     """Status, delegate and Python spelling of every aten overload."""
     every = aten.definitions(listed)
     found.operators = aten.statuses(every, {aten.overload(entry) for entry in kernels})
@@ -70,8 +83,7 @@ def add_operators(found: Facts, listed: Iterable[Mapping[str, Any]], kernels: It
     spelled: dict[str, tuple[str, set[str]]] = {}
     for name, one in every.items():
         if one.variants:
-            module, variants = spelled.setdefault(name.split(".")[0], (one.module, set()))
-            variants.update(one.variants)
+            spelled.setdefault(name.split(".")[0], (one.module, set()))[1].update(one.variants)
     found.python = {base: f"{module}:{''.join(sorted(variants))}" for base, (module, variants) in spelled.items()}
 
 
@@ -99,6 +111,21 @@ def add_names(found: Facts, surface: Surface) -> None:
             found.names[module_name].setdefault(key, FUNCTION)
         elif target.startswith("torch."):
             found.grafts.add(target)
+    add_hidden_names(found, surface)
+
+
+def add_hidden_names(found: Facts, surface: Surface) -> None:
+    """Names that no module binds by a statement: operators of the ATB library, and data types of the C extension."""
+    atb = surface.files.get(_ATB)
+    lists = assigned_lists(atb) if atb else {}
+    own = found.names.setdefault(PACKAGE, {})
+    own.update(dict.fromkeys(lists.get("API_LIST", ()), OPERATOR))
+    if "ATB_API_LIST" in lists:
+        own["atb"] = MODULE
+        found.names[f"{PACKAGE}.atb"] = dict.fromkeys(lists["ATB_API_LIST"], OPERATOR)
+    exports = surface.files.get(_EXPORTS, surface.files[PACKAGE])
+    if b"_cd.DType" in exports.read_bytes():
+        own.update(dict.fromkeys(_DTYPES, DATA))
 
 
 def _kept(module: str, name: str) -> bool:
@@ -114,10 +141,9 @@ def cuda_names(surface: Surface) -> set[str]:
         module = surface.module(name)
         if module is None or ("._" in name and not name.endswith(("._sanitizer", "._memory_viz"))):
             continue
-        offered = module.exported or [key for key, kind in module.names.items() if kind in "fcb"]
+        offered = module.exported or [key for key, kind in module.names.items() if kind in {"f", "c", "b"}]
         found.update(f"{name}.{key}" for key in offered if not key.startswith("_"))
         found.update(f"{name}.{key}" for key in _CUDA_PRIVATE if key in module.names)
         if name != surface.package:
             found.add(name)
     return found
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PACKAGE = "torch_npu"
+
+# What these assign is there only after they were imported by name.
+_NOT_AT_IMPORT = (
+    "torch_npu._inductor",
+    "torch_npu._compiler",
+    "torch_npu.contrib.transfer_to_npu",
+    "torch_npu.dynamo",
+    "torch_npu.testing",
+)
+_MAY_GRAFT = re.compile(rb"^\s*(?:torch|torch_npu)\.[\w.]+ *(?:=[^=]|,)|globals_dict\[", re.MULTILINE)
 
 # Kinds of names, one letter each: what the reader's ``Kind`` spells out.
 FUNCTION, CLASS, MODULE, DATA, OPERATOR, OPAQUE = "f", "c", "m", "d", "o", "b"
@@ -24,7 +35,7 @@ class Module:
     is_package: bool
     names: dict[str, str] = field(default_factory=dict)
     members: dict[str, set[str]] = field(default_factory=dict)
-    exported: list[str] = field(default_factory=list)
+    exported: list[str] | None = None
 
     def absolute(self, level: int, target: str | None) -> str:
         """The module that a (relative) import names."""
@@ -36,7 +47,9 @@ class Module:
 
     def starred(self) -> dict[str, str]:
         """What ``from module import *`` binds."""
-        wanted = self.exported or [name for name in self.names if not name.startswith("_")]
+        wanted = self.exported
+        if wanted is None:
+            wanted = [name for name in self.names if not name.startswith("_")]
         return {name: self.names.get(name, DATA) for name in wanted}
 
 
@@ -68,7 +81,7 @@ class Surface:
             except SyntaxError:
                 return module
             _Reader(self, module).read(tree.body)
-            for exported in module.exported:
+            for exported in module.exported or ():
                 module.names.setdefault(exported, DATA)
             self._add_submodules(module)
         return self._modules[name]
@@ -91,9 +104,12 @@ class Surface:
     def grafts(self) -> set[str]:
         """Every dotted name of torch or torch_npu that some function of the package assigns to."""
         found: set[str] = set()
-        for path in self.files.values():
+        for module, path in self.files.items():
+            source = path.read_bytes()
+            if module.startswith(_NOT_AT_IMPORT) or not _MAY_GRAFT.search(source):
+                continue
             try:
-                tree = ast.parse(path.read_bytes())
+                tree = ast.parse(source)
             except SyntaxError:
                 continue
             found.update(target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in _grafted(node))
@@ -121,6 +137,9 @@ class _Reader:
                 self._import_from(node)
             elif isinstance(node, (ast.If, ast.Try, ast.With)):
                 self._blocks(node)
+            elif isinstance(node, ast.Delete):
+                for target in node.targets:
+                    self.module.names.pop(ast.unparse(target), None)
 
     def _blocks(self, node: ast.If | ast.Try | ast.With) -> None:
         self.read(node.body)
@@ -130,7 +149,9 @@ class _Reader:
             self.read(handler.body)
 
     def _class(self, node: ast.ClassDef) -> None:
-        own = {item.name for item in node.body if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+        own = {
+            item.name for item in node.body if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        }
         own.update(
             target.id
             for item in node.body
@@ -157,7 +178,7 @@ class _Reader:
             if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store)
         ]
         if "__all__" in stored and node.value is not None:
-            self.module.exported += _strings(node.value)
+            self.module.exported = [*(self.module.exported or ()), *_strings(node.value)]
         for name in stored:
             if name != "__all__":
                 self.module.names.setdefault(name, self._kind_of(node.value))
@@ -210,5 +231,15 @@ def _grafted(node: ast.Assign) -> Iterator[str]:
             and target.value.id == "globals_dict"
             and isinstance(target.slice, ast.Constant)
         ):
-            yield f"{PACKAGE}.{target.slice.value}"
+            yield f"{PACKAGE}.{target.slice.value!s}"
 
+
+def assigned_lists(path: Path) -> dict[str, list[str]]:
+    """The lists of strings that a file assigns to names at its top level."""
+    return {
+        target.id: _strings(node.value)
+        for node in ast.parse(path.read_bytes()).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }

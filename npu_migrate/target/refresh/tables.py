@@ -64,7 +64,9 @@ def text(value: Any, depth: int) -> str:  # noqa: ANN401 - anything that JSON ca
     """JSON with dictionaries opened ``depth`` levels deep, everything below on one line."""
     if not isinstance(value, dict) or not depth or not value:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    inner = ",\n".join(f"{json.dumps(str(key), ensure_ascii=False)}:{text(one, depth - 1)}" for key, one in value.items())
+    inner = ",\n".join(
+        f"{json.dumps(str(key), ensure_ascii=False)}:{text(one, depth - 1)}" for key, one in value.items()
+    )
     return "{\n" + inner + "\n}"
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess  # noqa: S404 - pip has no stable Python interface
+import subprocess
 import sys
 import zipfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 # torch_npu is built for Linux only; of torch the macOS wheel is the smallest, and its operator list is the same.
 LINUX = ("manylinux_2_28_x86_64", "manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux1_x86_64")
@@ -50,5 +50,5 @@ def torch_npu_member(member: str) -> bool:
 
 
 def torch_member(member: str) -> bool:
-    """torch's operator list and the sources of ``torch.cuda``."""
+    """The operator list of torch and the sources of ``torch.cuda``."""
     return member.endswith("native_functions.yaml") or (member.startswith("torch/cuda/") and member.endswith(".py"))

@@ -30,6 +30,7 @@ class DeviceString(Rule):
             return updated
         role = Roles(self.work.module).of(twin)
         if role.kind is Kind.DEVICE:
+            self.need_import("torch_npu", original, beside_torch=True)
             return self.rewrite(original, updated, exchanged(updated), "renamed", because=role.because)
         if role.kind is Kind.UNKNOWN:
             self.report(original, Status.MANUAL, "unknown", text=self.work.code(original))

@@ -34,6 +34,7 @@ class DeviceTest(Rule):
         role = Roles(self.work.module).of(twin)
         if role.kind is not Kind.TEST:
             return updated
+        self.need_import("torch_npu", original, beside_torch=True)
         return self.rewrite(original, updated, exchanged(updated), "renamed", because=role.because)
 
     def leave_Slice(self, original: cst.Slice, updated: cst.Slice) -> cst.Slice:
