@@ -41,7 +41,7 @@ class CudaApi(Rule):
         for length in range(len(parts), 2, -1):
             known = ".".join(parts[:length])
             found = self.target.cuda_name(known)
-            new = found.npu or found.instead or None
+            new = found.npu if found.exists else found.instead or None
             if new is not None and (length == len(parts) or self.target.kind(new) != "module"):
                 return _Answer(known, new)
         return _Answer(name, None)
