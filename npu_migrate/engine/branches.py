@@ -22,56 +22,57 @@ VENDOR = re.compile(
     r"(?:(?:npu|NPU|Npu|mlu|MLU|xpu|XPU|hpu|HPU)(?<![a-zA-Z]...)|(?:musa|MUSA)(?<![a-zA-Z]....))(?![a-zA-Z])"
 )
 DEVICE_VALUE = re.compile(r"""["'](npu|mlu|xpu|musa|hpu)(:\d+)?["']|\.(npu|mlu|xpu|musa|hpu)\b""")
+ALTERNATIVES = (ast.IfExp, ast.BoolOp, ast.List, ast.Tuple, ast.Set, ast.Dict)
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def vendor_branch(module: PythonModule, offset: int) -> str | None:
-    """The text that makes this site the CUDA arm beside another vendor's: a sibling's test or value; else None."""
+    """The text that makes this site the CUDA arm beside another vendor's: a sibling's test or value; else None.
+
+    One that speaks of the NPU wins over one that speaks of others.
+    """
     if not module.fact("other vendors", lambda: VENDOR.search(module.text) is not None):
         return None
+    found = list(_beside(module, offset))
+    return next((text for text in found if names_npu(text)), found[0] if found else None)
+
+
+def names_npu(text: str) -> bool:
+    """Whether a branch is the NPU's own."""
+    return any(match[0].lower() == "npu" for match in VENDOR.finditer(text))
+
+
+def _beside(module: PythonModule, offset: int) -> Iterator[str]:
     statement = module.statement_at(offset)
     if statement is not None:
-        beside = _sibling_value(module, statement, offset)
-        if beside is not None:
-            return beside
+        yield from _sibling_values(module, statement, offset)
     child: ast.AST | None = None
     while statement is not None:
-        test = _sibling_test(module, statement) or _test_of_if_before(module, statement, child)
-        if test is not None:
-            return test
+        yield from _sibling_tests(module, statement)
+        yield from _test_of_if_before(module, statement, child)
         if isinstance(statement.node, (*FUNCTIONS, ast.ClassDef)):
-            return None
+            return
         child, statement = statement.node, statement.parent
-    return None
 
 
-def _test_of_if_before(module: PythonModule, statement: Statement, child: ast.AST | None) -> str | None:
+def _test_of_if_before(module: PythonModule, statement: Statement, child: ast.AST | None) -> Iterator[str]:
     """``child`` stands under the ``else`` of a test for another vendor."""
     node = statement.node
-    if (
-        not isinstance(node, ast.If)
-        or child is None
-        or child not in node.orelse
-        or not _about_vendor(module, node.test)
-    ):
-        return None
-    return _text(module, node.test)
+    if isinstance(node, ast.If) and child in node.orelse and _about_vendor(module, node.test):
+        yield _text(module, node.test)
 
 
-def _sibling_value(module: PythonModule, statement: Statement, offset: int) -> str | None:
+def _sibling_values(module: PythonModule, statement: Statement, offset: int) -> Iterator[str]:
     """``"npu" if has_npu() else "cuda"``, ``("cuda", "npu")``, ``a.cuda.x() or a.npu.x()``: the other arm or element."""
     if VENDOR.search(module.text, module.line_start(statement.first), module.line_start(statement.last + 1)) is None:
-        return None
+        return
     node: ast.AST | None = statement.node
     while node is not None:
         within, others = _split(module, node, offset)
         pattern = VENDOR if isinstance(node, ast.IfExp) else DEVICE_VALUE
-        if isinstance(node, (ast.IfExp, ast.BoolOp, ast.List, ast.Tuple, ast.Set, ast.Dict)) and within is not None:
-            for other in others:
-                if pattern.search(_text(module, other)):
-                    return _text(module, other)
+        if within is not None and isinstance(node, ALTERNATIVES):
+            yield from (text for text in (_text(module, other) for other in others) if pattern.search(text))
         node = within
-    return None
 
 
 def _split(module: PythonModule, node: ast.AST, offset: int) -> tuple[ast.AST | None, list[ast.expr]]:
@@ -88,16 +89,15 @@ def _split(module: PythonModule, node: ast.AST, offset: int) -> tuple[ast.AST | 
     return within, others
 
 
-def _sibling_test(module: PythonModule, statement: Statement) -> str | None:
+def _sibling_tests(module: PythonModule, statement: Statement) -> Iterator[str]:
     if not isinstance(statement.node, ast.If) or not _about_cuda(module, statement.node.test):
-        return None
-    for other in [*_chain(module, statement), *_leaving_siblings(module, statement)]:
+        return
+    for other in [*_chain(statement), *_leaving_siblings(module, statement)]:
         if other is not statement.node and _about_vendor(module, other.test):
-            return _text(module, other.test)
-    return None
+            yield _text(module, other.test)
 
 
-def _chain(module: PythonModule, statement: Statement) -> Iterator[ast.If]:
+def _chain(statement: Statement) -> Iterator[ast.If]:
     """All arms of the ``if``/``elif`` chain."""
     top = statement
     while top.parent is not None and isinstance(top.parent.node, ast.If) and top.parent.node.orelse == [top.node]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from npu_migrate.engine.branches import vendor_branch
+from npu_migrate.engine.branches import names_npu, vendor_branch
 from npu_migrate.engine.offsets import offsets
 from npu_migrate.model import Finding, Safety, Span, Status, Text
 
@@ -112,7 +112,7 @@ class Work:
             return Text(ENGINE, "suppressed", (("comment", comment),))
         vendor = vendor_branch(self.module, span[0])
         if vendor is not None:
-            return Text(ENGINE, "vendor-branch", (("test", vendor),))
+            return Text(ENGINE, "vendor-branch" if names_npu(vendor) else "other-vendor", (("test", vendor),))
         return None
 
     def allows(self, safety: Safety) -> bool:
@@ -125,4 +125,4 @@ class Work:
         self.imports.setdefault(name, []).append(offset)
 
 
-STATUS_OF_BAR = {"suppressed": Status.SUPPRESSED, "vendor-branch": Status.KEPT}
+STATUS_OF_BAR = {"suppressed": Status.SUPPRESSED, "vendor-branch": Status.KEPT, "other-vendor": Status.MANUAL}
