@@ -9,6 +9,7 @@ median, so that a noisy machine does not decide.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import resource
 import statistics
 import sys
@@ -36,24 +37,18 @@ def main() -> None:
 
 
 def row(tree: Path, settings: Settings, rounds: int) -> str:
-    candidates = [
-        (tree / result.path).read_bytes() for result in migrate([tree], settings) if result.kind == "python"
-    ]
+    candidates = [(tree / result.path).read_bytes() for result in migrate([tree], settings) if result.kind == "python"]
     pairs = [(parse_all(candidates), run_all(tree, settings)) for _ in range(rounds)]
     ratios = [run / parse for parse, run in pairs]
     parse, run = min(p for p, _ in pairs), min(r for _, r in pairs)
-    return (
-        f"{tree.name:24}{len(candidates):11}{parse:9.2f}{run:9.2f}{min(ratios):8.2f}{statistics.median(ratios):8.2f}"
-    )
+    return f"{tree.name:24}{len(candidates):11}{parse:9.2f}{run:9.2f}{min(ratios):8.2f}{statistics.median(ratios):8.2f}"
 
 
 def parse_all(candidates: list[bytes]) -> float:
     start = time.process_time()
     for data in candidates:
-        try:
+        with contextlib.suppress(cst.ParserSyntaxError, UnicodeDecodeError):
             cst.parse_module(data)
-        except (cst.ParserSyntaxError, UnicodeDecodeError):
-            continue
     return time.process_time() - start
 
 

@@ -88,9 +88,9 @@ class Names:
         owner = self.binding_scope(name, scope)
         if owner is None or name not in owner.bindings:
             return self._from_star(name)
-        return self._weigh(owner.bindings[name], name, owner)
+        return self._weigh(owner.bindings[name], owner)
 
-    def _weigh(self, bindings: list[Binding], name: str, scope: Scope) -> Meaning:
+    def _weigh(self, bindings: list[Binding], scope: Scope) -> Meaning:
         """Several bindings mean one thing if they are the usual fallbacks of an import; else nothing is certain."""
         imports = [b for b in bindings if b.kind == "import"]
         rest = [b for b in bindings if b.kind != "import" and not _is_placeholder(b)]

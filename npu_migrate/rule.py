@@ -17,7 +17,6 @@ updated one, and says what it did, so that every site it recognises ends up in t
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, TypeVar
 
 import libcst as cst
@@ -28,6 +27,8 @@ from npu_migrate.model import Finding, Safety, Status, Text
 from npu_migrate.names import Meaning
 
 if TYPE_CHECKING:
+    import ast
+
     from npu_migrate.engine.settings import Settings
     from npu_migrate.packs import RuleInfo
     from npu_migrate.target import Target
@@ -98,7 +99,7 @@ class Rule(cst.CSTTransformer):
         return self.work.stack[-1] if self.work.stack else None
 
     def is_part_of_name(self, node: cst.CSTNode) -> bool:
-        """Whether a name or attribute is the left end of a longer one, or no expression at all (a keyword, an import)."""
+        """Whether a name or attribute is the left end of a longer one, or no expression (a keyword, an import)."""
         parent = self.parent
         if isinstance(parent, cst.Param):
             return parent.default is not node
@@ -193,7 +194,7 @@ class Rule(cst.CSTTransformer):
         if not beside_torch or self.work.module.fact("imports torch", lambda: bool(torch_imports(self.work.module))):
             self.work.need_import(name, node)
 
-    def _file(
+    def _file(  # noqa: PLR0913  # a finding has that many sides
         self,
         span: tuple[int, int],
         status: Status,

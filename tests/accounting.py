@@ -18,7 +18,22 @@ from pathlib import Path
 
 WORDS = re.compile("cuda|nccl|cudnn", re.IGNORECASE)
 STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
-LINE_KINDS = {".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".sh", ".bash", ".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp"}
+LINE_KINDS = {
+    ".yaml",
+    ".yml",
+    ".json",
+    ".toml",
+    ".ini",
+    ".cfg",
+    ".sh",
+    ".bash",
+    ".cu",
+    ".cuh",
+    ".cpp",
+    ".cc",
+    ".h",
+    ".hpp",
+}
 
 Place = "tuple[str, int, int, str]"
 
@@ -43,7 +58,9 @@ def lines(path: str, data: bytes) -> list[Place]:
     """Lines with such a word, for what is not (valid) Python; a comment's line is nobody's site."""
     text = data.decode("utf-8", "replace")
     numbered = enumerate(re.split(r"\r\n|\r|\n", text), 1)
-    return [(path, n, 0, line.strip()) for n, line in numbered if WORDS.search(line) and not line.lstrip().startswith("#")]
+    return [
+        (path, n, 0, line.strip()) for n, line in numbered if WORDS.search(line) and not line.lstrip().startswith("#")
+    ]
 
 
 def sites(tree: Path) -> list[Place]:

@@ -15,7 +15,7 @@ TREES = ("yolov5==7.0.14", "timm==1.0.19", "open_clip_torch==2.30.0", "accelerat
 
 
 def tree(pin: str, cache: pytest.Cache) -> Path:
-    """Where the package's files are; fetched by pip when they are not there yet, skipped where pip cannot reach any index."""
+    """Where the package's files are, fetched by pip if need be; the test is skipped where pip reaches no index."""
     target = Path(cache.mkdir("real-trees")) / pin
     if not (target / ".complete").is_file():
         _fetch(pin, target)
@@ -30,7 +30,18 @@ def python_files(pin: str, cache: pytest.Cache) -> list[Path]:
 
 def _fetch(pin: str, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation", "-d", str(target), pin]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-d",
+        str(target),
+        pin,
+    ]
     done = subprocess.run([*command, "--only-binary=:all:"], capture_output=True, text=True, check=False)
     if done.returncode:
         done = subprocess.run([*command, "--no-binary=:all:"], capture_output=True, text=True, check=False)
@@ -42,5 +53,5 @@ def _fetch(pin: str, target: Path) -> None:
         archive.unlink()
     for archive in target.glob("*.tar.gz"):
         with tarfile.open(archive) as opened:
-            opened.extractall(target, filter="data")
+            opened.extractall(target, filter="data")  # noqa: S202  # the filter is the protection  # the filter is the protection
         archive.unlink()

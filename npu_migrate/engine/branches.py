@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from npu_migrate.engine.statements import FUNCTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.statements import Statement
 
@@ -63,7 +64,7 @@ def _test_of_if_before(module: PythonModule, statement: Statement, child: ast.AS
 
 
 def _sibling_values(module: PythonModule, statement: Statement, offset: int) -> Iterator[str]:
-    """``"npu" if has_npu() else "cuda"``, ``("cuda", "npu")``, ``a.cuda.x() or a.npu.x()``: the other arm or element."""
+    """The other arm or element of ``"npu" if has_npu() else "cuda"``, ``("cuda", "npu")``, ``a.cuda() or a.npu()``."""
     if VENDOR.search(module.text, module.line_start(statement.first), module.line_start(statement.last + 1)) is None:
         return
     node: ast.AST | None = statement.node
@@ -109,7 +110,7 @@ def _chain(statement: Statement) -> Iterator[ast.If]:
 
 
 def _leaving_siblings(module: PythonModule, statement: Statement) -> Iterator[ast.If]:
-    """``if`` statements of the same block that end in ``return`` or the like: alternatives written one below the other."""
+    """``if`` statements of the same block that all leave it: alternatives written one below the other."""
     if not _leaves(statement.node):
         return
     owner = statement.parent.node if statement.parent is not None else module.tree

@@ -7,18 +7,43 @@ Tests hold it against stock LibCST.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Callable
 
 import libcst as cst
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from npu_migrate.engine.work import Work
     from npu_migrate.rule import Rule
 
 TOKENS = frozenset(
-    ["asynchronous", "colon", "comma", "dot", "equal", "first_colon", "footer", "header", "indicator", "lbrace", "lbracket", "leading_lines", "lines_after_decorators", "lpar", "operator", "operators", "rbrace", "rbracket", "rpar", "second_colon", "semicolon", "star", "trailing_whitespace"]
+    [
+        "asynchronous",
+        "colon",
+        "comma",
+        "dot",
+        "equal",
+        "first_colon",
+        "footer",
+        "header",
+        "indicator",
+        "lbrace",
+        "lbracket",
+        "leading_lines",
+        "lines_after_decorators",
+        "lpar",
+        "operator",
+        "operators",
+        "rbrace",
+        "rbracket",
+        "rpar",
+        "second_colon",
+        "semicolon",
+        "star",
+        "trailing_whitespace",
+    ]
 )
 LEAVES = frozenset({cst.Name, cst.SimpleString, cst.Integer, cst.Float, cst.Pass, cst.Break, cst.Continue})
 Hook = Callable[..., Any]
@@ -62,9 +87,8 @@ class Driver:
         """Rewrite ``node`` and what is below it; the same object comes back where nothing changed."""
         cls = node.__class__
         new = node
-        visits = self.on_visit.get(cls)
-        enter = visits is None or all([visit(node) is not False for visit in visits])
-        if enter and cls not in LEAVES:
+        refused = [visit for visit in self.on_visit.get(cls, ()) if visit(node) is False]
+        if not refused and cls not in LEAVES:
             changes = self._changes(node, cls)
             if changes:
                 new = node.with_changes(**changes)

@@ -1,14 +1,13 @@
 """Runs a rule over its fixtures: the cases are its tests, and its documentation is pulled from them.
 
 ``case.in.py`` is the input; ``case.out.py`` what the rule makes of it (without one the input must stay as it is);
-``case.findings.yml`` lists every finding of the rule; ``case.options.toml`` may set ``torch_npu``, ``safety``, ``style``
-and ``imports``.
+``case.findings.yml`` lists every finding of the rule; ``case.options.toml`` may set ``torch_npu``, ``safety``,
+``style`` and ``imports``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from npu_migrate.model import FileResult, Finding, Safety
 from npu_migrate.target import load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from npu_migrate.packs import Registry, RuleInfo

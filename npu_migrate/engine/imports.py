@@ -59,7 +59,9 @@ def torch_imports(module: PythonModule) -> list[Statement]:
     found = []
     for statement in module.table.statements:
         node = statement.node
-        if (isinstance(node, ast.Import) and any(_is_or_below(a.name, "torch") for a in node.names)) or (isinstance(node, ast.ImportFrom) and not node.level and _is_or_below(node.module or "", "torch")):
+        if (isinstance(node, ast.Import) and any(_is_or_below(a.name, "torch") for a in node.names)) or (
+            isinstance(node, ast.ImportFrom) and not node.level and _is_or_below(node.module or "", "torch")
+        ):
             found.append(statement)
     return found
 

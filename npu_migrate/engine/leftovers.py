@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from npu_migrate.engine.rules import WORDS
 from npu_migrate.model import Finding, Span, Status, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.statements import Statement
     from npu_migrate.engine.text import SourceText
@@ -88,9 +89,8 @@ def _own(module: PythonModule, node: ast.AST, statement: Statement) -> Iterator[
         yield module.range_of(node), "import", node
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)):
         yield from _named(module, node, statement)
-    elif isinstance(node, (ast.Global, ast.Nonlocal)) or type(node).__name__.startswith("Match"):
-        if hasattr(node, "lineno"):
-            yield module.range_of(node), "name", node
+    elif hasattr(node, "lineno") and type(node).__name__.startswith(("Global", "Nonlocal", "Match")):
+        yield module.range_of(node), "name", node
 
 
 def _named(module: PythonModule, node: ast.AST, statement: Statement) -> Iterator[tuple[Range, str, ast.AST]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from npu_migrate.engine.statements import Scope, Statement, StatementTable
 from npu_migrate.names import Follow, Names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from npu_migrate.engine.text import SourceText
 
 Range = tuple[int, int]

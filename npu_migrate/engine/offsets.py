@@ -1,13 +1,17 @@
 """Where LibCST's nodes stand in the text they were parsed from, in characters.
 
-LibCST's own PositionProvider counts lines and columns and costs twice the parse; plain offsets, and only for the regions
-a rule asks about, are a small part of that.
+LibCST's own PositionProvider counts lines and columns and costs twice the parse; plain offsets, and only for the
+regions a rule asks about, are a small part of that.
 """
 
 from __future__ import annotations
 
-import libcst as cst
+from typing import TYPE_CHECKING
+
 from libcst._nodes.internal import CodegenState
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 Range = tuple[int, int]
 
@@ -48,7 +52,7 @@ class _OffsetState(CodegenState):
     def add_token(self, value: str) -> None:
         self.offset += len(value)
 
-    def before_codegen(self, node: cst.CSTNode) -> None:
+    def before_codegen(self, node: cst.CSTNode) -> None:  # noqa: ARG002  # the signature is LibCST's
         self._open.append(self.offset)
 
     def after_codegen(self, node: cst.CSTNode) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import accumulate
@@ -23,6 +22,8 @@ from npu_migrate.engine.work import ENGINE, Work
 from npu_migrate.model import FileResult, Finding, Span, Status, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from npu_migrate.engine.project import Project
     from npu_migrate.engine.rules import ActiveRules
     from npu_migrate.engine.settings import Settings
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 Edit = tuple[int, int, str]
 
 
-class RuleFailed(Exception):
+class RuleError(Exception):
     """A rule raised, or made text that is not Python: nothing of this file is changed."""
 
     def __init__(self, rule: str, error: str) -> None:
@@ -60,7 +61,7 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
     suppressions = Suppressions(source.text)
     try:
         outcome = rewrite(module, rules, settings, suppressions)
-    except RuleFailed as failure:
+    except RuleError as failure:
         finding = _failed(path, failure)
         return FileResult(path, "python", (finding, *unread_lines(path, source)))
     findings = [*outcome.findings, *_unused(path, suppressions)]
@@ -74,7 +75,7 @@ def rewrite(module: PythonModule, rules: ActiveRules, settings: Settings, suppre
     """Run the rules over a module's regions; over all of it where the regions cannot stand alone.
 
     Raises:
-        RuleFailed: see there.
+        RuleError: see there.
     """
     active = rules.for_module(module)
     try:
@@ -139,7 +140,7 @@ def _prove(code: str) -> None:
             warnings.simplefilter("ignore")
             ast.parse(code)
     except (SyntaxError, ValueError) as error:
-        raise RuleFailed(ENGINE, f"{type(error).__name__}: {error}") from error
+        raise RuleError(ENGINE, f"{type(error).__name__}: {error}") from error
 
 
 def whole(
@@ -153,7 +154,7 @@ def whole(
     try:
         tree = cst.parse_module(module.text)
     except (cst.ParserSyntaxError, RecursionError) as error:
-        raise RuleFailed(ENGINE, type(error).__name__) from error
+        raise RuleError(ENGINE, type(error).__name__) from error
     work = Work(module, tree, settings, suppressions)
     new = _guarded(Driver(work, [rules.make(info, work) for info in active]), tree)
     if new is tree:
@@ -174,9 +175,9 @@ def _guarded(driver: Driver, node: cst.CSTNode) -> cst.CSTNode:
     try:
         new: cst.CSTNode = driver.run(node)
     except RecursionError as error:
-        raise RuleFailed(ENGINE, "RecursionError") from error
+        raise RuleError(ENGINE, "RecursionError") from error
     except Exception as error:
-        raise RuleFailed(_culprit(error), f"{type(error).__name__}: {error}") from error
+        raise RuleError(_culprit(error), f"{type(error).__name__}: {error}") from error
     return new
 
 
@@ -217,7 +218,7 @@ def _unparsable(path: str, source: SourceText, error: Exception) -> list[Finding
     return [Finding(ENGINE, path, span, Status.UNREADABLE, Text(ENGINE, "unparsable", facts))]
 
 
-def _failed(path: str, failure: RuleFailed) -> Finding:
+def _failed(path: str, failure: RuleError) -> Finding:
     facts = (("rule", failure.rule), ("error", failure.error))
     return Finding(ENGINE, path, Span(1, 1, 1, 1), Status.UNREADABLE, Text(ENGINE, "rule-failed", facts))
 

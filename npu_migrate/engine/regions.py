@@ -6,7 +6,6 @@ Bytes outside a changed region cannot change, by construction.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,8 @@ import libcst as cst
 from npu_migrate.engine.statements import FUNCTIONS, Statement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from npu_migrate.engine.module import PythonModule
 
 # A header that cannot stand alone is parsed under a keyword that can and takes the same expressions.

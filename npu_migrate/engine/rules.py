@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
 from npu_migrate import packs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.work import Work
     from npu_migrate.packs import RuleInfo

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Optional
 
 from npu_migrate import packs
@@ -18,6 +16,9 @@ from npu_migrate.engine.text import SourceText
 from npu_migrate.model import FileResult, Finding, Span, Status, Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
     from npu_migrate.engine.settings import Settings
 
 Progress = Optional[Callable[[int, int, str], None]]

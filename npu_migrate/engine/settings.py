@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_migrate.model import Safety
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from npu_migrate.target import Target
 
 STYLES = ("npu",)

@@ -7,9 +7,11 @@ LibCST. Names bound inside expressions (lambda, comprehension, walrus) are looke
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TRY = (ast.Try, getattr(ast, "TryStar", ast.Try))
 MATCH = getattr(ast, "Match", ())
@@ -153,42 +155,46 @@ def _header_end(node: ast.stmt) -> int:
 
 def bind(node: ast.stmt, scope: Scope) -> None:
     """Record the names that one statement binds in ``scope``."""
-    line = node.lineno
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            head = alias.name.split(".")[0]
-            scope.bind(alias.asname or head, Binding("import", line, alias.name if alias.asname else head))
-    elif isinstance(node, ast.ImportFrom):
-        base = "." * node.level + (node.module or "")
-        for alias in node.names:
-            if alias.name == "*":
-                scope.stars.append(base)
-            else:
-                dot = "" if base.endswith(".") else "."
-                scope.bind(alias.asname or alias.name, Binding("import", line, base + dot + alias.name))
-    elif isinstance(node, ast.Assign):
-        for target in node.targets:
-            bind_target(target, scope, node.value)
-    elif isinstance(node, ast.AnnAssign):
-        bind_target(node.target, scope, node.value)
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        _bind_imports(node, scope)
     elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        scope.bind(node.name, Binding("class" if isinstance(node, ast.ClassDef) else "def", line, node=node))
+        kind = "class" if isinstance(node, ast.ClassDef) else "def"
+        scope.bind(node.name, Binding(kind, node.lineno, node=node))
     elif isinstance(node, (ast.Global, ast.Nonlocal)):
         scope.elsewhere.update(dict.fromkeys(node.names, "global" if isinstance(node, ast.Global) else "nonlocal"))
     else:
-        for target in _other_targets(node):
-            bind_target(target, scope, None)
+        for target, value in _targets(node):
+            bind_target(target, scope, value)
 
 
-def _other_targets(node: ast.stmt) -> Iterator[ast.expr]:
-    if isinstance(node, (ast.For, ast.AsyncFor)):
-        yield node.target
+def _bind_imports(node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            head = alias.name.split(".")[0]
+            target = alias.name if alias.asname else head
+            scope.bind(alias.asname or head, Binding("import", node.lineno, target))
+        return
+    base = "." * node.level + (node.module or "")
+    dot = "" if base.endswith(".") else "."
+    for alias in node.names:
+        if alias.name == "*":
+            scope.stars.append(base)
+        else:
+            scope.bind(alias.asname or alias.name, Binding("import", node.lineno, base + dot + alias.name))
+
+
+def _targets(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What a statement assigns to, and the value where one is written there."""
+    if isinstance(node, ast.Assign):
+        yield from ((target, node.value) for target in node.targets)
+    elif isinstance(node, ast.AnnAssign):
+        yield node.target, node.value
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.AugAssign)):
+        yield node.target, None
     elif isinstance(node, (ast.With, ast.AsyncWith)):
-        yield from (item.optional_vars for item in node.items if item.optional_vars is not None)
-    elif isinstance(node, ast.AugAssign):
-        yield node.target
+        yield from ((item.optional_vars, None) for item in node.items if item.optional_vars is not None)
     elif isinstance(node, ast.Delete):
-        yield from node.targets
+        yield from ((target, None) for target in node.targets)
 
 
 def bind_target(target: ast.expr, scope: Scope, value: ast.expr | None) -> None:

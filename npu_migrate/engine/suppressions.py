@@ -1,4 +1,4 @@
-"""Comments with which an author keeps the tool away: ``# npu-migrate: ignore[NPU101]``, ``off``/``on``, ``skip-file``."""
+"""Comments that keep the tool away: ``# npu-migrate: ignore[NPU101]``, ``off``/``on``, ``skip-file``."""
 
 from __future__ import annotations
 
@@ -66,11 +66,13 @@ class Suppressions:
 
 
 def _comments(text: str) -> list[tuple[int, int, str]]:
-    found = []
+    found: list[tuple[int, int, str]] = []
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT and MARK in token.string:
-                found.append((token.start[0], token.start[1] + 1, token.string))
+        found.extend(
+            (token.start[0], token.start[1] + 1, token.string)
+            for token in tokenize.generate_tokens(io.StringIO(text).readline)
+            if token.type == tokenize.COMMENT and MARK in token.string
+        )
     except (tokenize.TokenError, IndentationError, SyntaxError):
         return found
     return found

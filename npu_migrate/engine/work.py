@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -105,7 +104,7 @@ class Work:
         return Span(*self.module.position(start), *self.module.position(end))
 
     def barred(self, rule: str, span: Range) -> Text | None:
-        """Why a site must stay as it is whatever a rule says: suppressed by a comment, or a branch for another vendor."""
+        """Why a site must stay as it is whatever a rule says: a comment, or a branch for another vendor."""
         first, last = self.module.line_of(span[0]), self.module.line_of(max(span[0], span[1] - 1))
         comment = self.suppressions.covering(rule, first, last)
         if comment is not None:

@@ -17,7 +17,7 @@ String = Union[cst.SimpleString, cst.FormattedString, cst.ConcatenatedString]
 
 
 def beginning(node: String) -> str | None:
-    """The constant text that a string starts with, up to its first field; None for bytes and texts with escapes there."""
+    """The constant text that a string starts with, up to its first field; None for bytes and where it has escapes."""
     if isinstance(node, cst.ConcatenatedString):
         return beginning(node.left)
     if isinstance(node, cst.FormattedString):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from npu_migrate.engine.run import migrate, migrate_text
 from npu_migrate.engine.settings import Settings
-from npu_migrate.model import FileResult
 from npu_migrate.target import load
+
+if TYPE_CHECKING:
+    from npu_migrate.model import FileResult
 
 
 def settings(**options) -> Settings:

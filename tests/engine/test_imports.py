@@ -6,11 +6,17 @@ import pytest
 from helpers import migrated
 
 CASES = {
-    "after import torch": ("import os\nimport torch\nimport sys\nx.cuda()\n", "import os\nimport torch\nimport torch_npu\nimport sys\n"),
-    "after from torch import": ("from torch import nn\nnn.Linear(1, 1).cuda()\n", "from torch import nn\nimport torch_npu\n"),
+    "after import torch": (
+        "import os\nimport torch\nimport sys\nx.cuda()\n",
+        "import os\nimport torch\nimport torch_npu\nimport sys\n",
+    ),
+    "after from torch import": (
+        "from torch import nn\nnn.Linear(1, 1).cuda()\n",
+        "from torch import nn\nimport torch_npu\n",
+    ),
     "after the visible devices": (
         'import torch\nimport os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nx.cuda()\n',
-        "= \"0\"\nimport torch_npu\nx.npu()\n",
+        '= "0"\nimport torch_npu\nx.npu()\n',
     ),
     "guarded beside a guarded torch": (
         "try:\n    import torch\nexcept ImportError:\n    torch = None\nprint(torch.cuda.device_count())\n",
@@ -20,17 +26,35 @@ CASES = {
         "def f(x):\n    import torch\n    return x.cuda(), torch\n",
         "    import torch\n    import torch_npu\n    return x.npu()",
     ),
-    "at the top where torch is not imported": ('"""Doc."""\nimport os\n\n\ndef f(x):\n    return x.cuda()\n', "import os\nimport torch_npu\n"),
-    "below the docstring of a file without imports": ('"""Doc."""\n\ndef f(x):\n    return x.cuda()\n', '"""Doc."""\nimport torch_npu\n'),
-    "below the encoding and shebang": ("#!/usr/bin/python\n# -*- coding: utf-8 -*-\nx.cuda()\n", "utf-8 -*-\nimport torch_npu\n"),
+    "at the top where torch is not imported": (
+        '"""Doc."""\nimport os\n\n\ndef f(x):\n    return x.cuda()\n',
+        "import os\nimport torch_npu\n",
+    ),
+    "below the docstring of a file without imports": (
+        '"""Doc."""\n\ndef f(x):\n    return x.cuda()\n',
+        '"""Doc."""\nimport torch_npu\n',
+    ),
+    "below the encoding and shebang": (
+        "#!/usr/bin/python\n# -*- coding: utf-8 -*-\nx.cuda()\n",
+        "utf-8 -*-\nimport torch_npu\n",
+    ),
     "not under TYPE_CHECKING": (
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\n\ndef f(x):\n    return x.cuda()\n",
         "TYPE_CHECKING\nimport torch_npu\nif TYPE_CHECKING:\n    import torch\n",
     ),
-    "after the future import": ("from __future__ import annotations\nimport torch\nx.cuda()\n", "annotations\nimport torch\nimport torch_npu\n"),
-    "on a line after a semicolon": ("import os; import torch\nx.cuda()\n", "import os; import torch\nimport torch_npu\n"),
+    "after the future import": (
+        "from __future__ import annotations\nimport torch\nx.cuda()\n",
+        "annotations\nimport torch\nimport torch_npu\n",
+    ),
+    "on a line after a semicolon": (
+        "import os; import torch\nx.cuda()\n",
+        "import os; import torch\nimport torch_npu\n",
+    ),
     "with the file's line ending": ("import torch\r\nx.cuda()\r\n", "import torch\r\nimport torch_npu\r\nx.npu()\r\n"),
-    "at the end of a file without a last newline": ("import os, torch; torch.ones(1).cuda()", ".npu()\nimport torch_npu"),
+    "at the end of a file without a last newline": (
+        "import os, torch; torch.ones(1).cuda()",
+        ".npu()\nimport torch_npu",
+    ),
 }
 
 
@@ -42,7 +66,13 @@ def test_the_import_goes(case):
     assert got.count("import torch_npu") == 1
 
 
-@pytest.mark.parametrize("source", ["import torch\nimport torch_npu\nx.cuda()\n", "import torch\nfrom torch_npu.contrib import npu_fused_attention\nx.cuda()\n"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\nimport torch_npu\nx.cuda()\n",
+        "import torch\nfrom torch_npu.contrib import npu_fused_attention\nx.cuda()\n",
+    ],
+)
 def test_a_file_that_imports_it_gets_no_second_import(source):
     assert migrated(source).count("torch_npu") == source.count("torch_npu")
 

@@ -15,7 +15,11 @@ MEANINGS = {
     "from": ("from torch import cuda\n", "cuda.Event", "torch.cuda.Event"),
     "from as": ("from torch.cuda import amp as a\n", "a.GradScaler", "torch.cuda.amp.GradScaler"),
     "value alias": ("import torch\nc = torch.cuda\n", "c.Event", "torch.cuda.Event"),
-    "try except": ("try:\n    from torch.cuda import amp\nexcept ImportError:\n    amp = None\n", "amp.autocast", "torch.cuda.amp.autocast"),
+    "try except": (
+        "try:\n    from torch.cuda import amp\nexcept ImportError:\n    amp = None\n",
+        "amp.autocast",
+        "torch.cuda.amp.autocast",
+    ),
     "either package": (
         "try:\n    from apex import amp\nexcept ImportError:\n    from torch.cuda import amp\n",
         "amp.x",
@@ -38,7 +42,9 @@ def test_meaning_at_module_level(case):
 
 SCOPES = {
     "a parameter hides the module": "import torch\ndef f(torch):\n    return torch.cuda.is_available()\n",
-    "a local variable hides the module": "import torch\ndef f():\n    torch = load()\n    return torch.cuda.is_available()\n",
+    "a local variable hides the module": (
+        "import torch\ndef f():\n    torch = load()\n    return torch.cuda.is_available()\n"
+    ),
     "a class of that name": "class torch:\n    pass\nprint(torch.cuda.is_available())\n",
 }
 
@@ -55,7 +61,9 @@ SEEN = {
     "default argument": "import torch\ndef f(x=torch.cuda.device_count()):\n    return x\n",
     "decorator": "import torch\n@torch.cuda.amp.autocast()\ndef f(x):\n    return x\n",
     "f-string": 'import torch\nprint(f"{torch.cuda.device_count()} cards")\n',
-    "class body name does not hide it in methods": "import torch\nclass A:\n    torch = 1\n    def f(self):\n        return torch.cuda.is_available()\n",
+    "a name in the class body does not hide it in methods": (
+        "import torch\nclass A:\n    torch = 1\n    def f(self):\n        return torch.cuda.is_available()\n"
+    ),
     "elif": "import torch\nif a:\n    pass\nelif torch.cuda.is_available():\n    pass\n",
     "except": "import torch\ntry:\n    pass\nexcept torch.cuda.OutOfMemoryError:\n    pass\n",
     "with": "import torch\nwith torch.cuda.device(0):\n    pass\n",
@@ -79,7 +87,7 @@ def test_a_name_handed_on_by_another_file(tmp_path):
         {
             "utils/__init__.py": "",
             "utils/torch_utils.py": "from torch.cuda import amp as cuda_amp\n",
-            "train.py": "from utils.torch_utils import cuda_amp\nwith cuda_amp.autocast():\n    pass\nx = cuda_amp.no_such()\n",
+            "train.py": "from utils.torch_utils import cuda_amp\nwith cuda_amp.autocast():\n    pass\ncuda_amp.no_such()\n",
         },
     )
     assert (2, "NPU201", "kept") in statuses(found["train.py"])
@@ -88,7 +96,10 @@ def test_a_name_handed_on_by_another_file(tmp_path):
 
 
 def test_a_module_of_the_tree_called_cuda_is_its_own(tmp_path):
-    found = tree(tmp_path, {"lib/__init__.py": "", "lib/cuda.py": "def setup(): pass\n", "a.py": "from lib import cuda\ncuda.setup()\n"})
+    found = tree(
+        tmp_path,
+        {"lib/__init__.py": "", "lib/cuda.py": "def setup(): pass\n", "a.py": "from lib import cuda\ncuda.setup()\n"},
+    )
     assert not found["a.py"].changed
 
 

@@ -52,7 +52,9 @@ def test_on_every_fixture(info):
 
 def test_a_rule_changes_some_fixture():
     """Guards the comparison above against comparing nothing with nothing."""
-    changed = [info for info in RULES if any(by_region(p.read_bytes(), info) != p.read_text() for p in fixtures.cases(info))]
+    changed = [
+        info for info in RULES if any(by_region(p.read_bytes(), info) != p.read_text() for p in fixtures.cases(info))
+    ]
     assert changed
 
 

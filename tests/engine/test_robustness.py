@@ -32,14 +32,18 @@ def test_bytes_outside_the_edit_stay():
 def test_gbk_without_a_cookie():
     source = "import torch\n# 显卡\nx = torch.ones(1).cuda()  # 移到显卡\n".encode("gbk")
     found = result(source)
-    assert found.new == source.replace(b".cuda()", b".npu()").replace(b"import torch\n", b"import torch\nimport torch_npu\n")
+    assert found.new == source.replace(b".cuda()", b".npu()").replace(
+        b"import torch\n", b"import torch\nimport torch_npu\n"
+    )
 
 
 def test_a_bom_stays():
     assert result(b"\xef\xbb\xbfimport torch\ntorch.cuda.synchronize()\n").new.startswith(b"\xef\xbb\xbfimport torch\n")
 
 
-@pytest.mark.parametrize("source", ["", "\n", "#cuda", "'cuda'", "x = 'cuda", "\0cuda", "(" * 300 + "cuda" + ")" * 300, "cuda\\", "class"])
+@pytest.mark.parametrize(
+    "source", ["", "\n", "#cuda", "'cuda'", "x = 'cuda", "\0cuda", "(" * 300 + "cuda" + ")" * 300, "cuda\\", "class"]
+)
 def test_nothing_crashes(source):
     assert result(source).path == "case.py"
 

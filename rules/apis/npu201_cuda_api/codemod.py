@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import libcst as cst
+from typing import TYPE_CHECKING, NamedTuple
 
 from npu_migrate.rule import Meaning, Rule, Status, dotted
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 
 class CudaApi(Rule):

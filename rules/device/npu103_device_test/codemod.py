@@ -51,12 +51,14 @@ class DeviceTest(Rule):
     def _counts_a_device(self, original: cst.Slice, bound: cst.Integer) -> bool:
         number = self.expression(bound)
         module = self.work.module
-        subscript = next((n for n in module.ancestors(number) if isinstance(n, ast.Subscript)), None) if number else None
+        subscript = (
+            next((n for n in module.ancestors(number) if isinstance(n, ast.Subscript)), None) if number else None
+        )
         if subscript is None or not Devices(module).is_device(subscript.value):
             return False
         above = module.parent(subscript)
         if original.lower is not None:
-            return bound.value == "5"  # noqa: PLR2004
+            return bound.value == "5"
         return isinstance(above, ast.Compare) and any(
             isinstance(side, ast.Constant) and side.value in ("cuda", "cuda:")
             for side in (above.left, *above.comparators)
