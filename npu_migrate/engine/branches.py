@@ -121,7 +121,7 @@ def _leaving_siblings(module: PythonModule, statement: Statement) -> Iterator[as
 
 
 def _leaves(node: ast.AST) -> bool:
-    body = getattr(node, "body", None)
+    body: list[ast.stmt] = getattr(node, "body", [])
     return bool(body) and isinstance(body[-1], LEAVES)
 
 

@@ -218,6 +218,6 @@ def bind_parameters(arguments: ast.arguments, scope: Scope) -> None:
     defaults += arguments.defaults
     for parameter, default in [*zip(positional, defaults), *zip(arguments.kwonlyargs, arguments.kw_defaults)]:
         scope.bind(parameter.arg, Binding("param", parameter.lineno, node=default))
-    for parameter in (arguments.vararg, arguments.kwarg):
-        if parameter is not None:
-            scope.bind(parameter.arg, Binding("param", parameter.lineno))
+    for rest in (arguments.vararg, arguments.kwarg):
+        if rest is not None:
+            scope.bind(rest.arg, Binding("param", rest.lineno))

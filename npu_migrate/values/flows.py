@@ -11,6 +11,7 @@ from npu_migrate.values.role import UNKNOWN, Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.statements import Scope
 

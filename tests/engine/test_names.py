@@ -87,7 +87,7 @@ def test_a_name_handed_on_by_another_file(tmp_path):
         {
             "utils/__init__.py": "",
             "utils/torch_utils.py": "from torch.cuda import amp as cuda_amp\n",
-            "train.py": "from utils.torch_utils import cuda_amp\nwith cuda_amp.autocast():\n    pass\ncuda_amp.no_such()\n",
+            "train.py": "from utils.torch_utils import cuda_amp as a\nwith a.autocast():\n    pass\na.no_such()\n",
         },
     )
     assert (2, "NPU201", "kept") in statuses(found["train.py"])
