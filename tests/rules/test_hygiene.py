@@ -1,0 +1,75 @@
+"""Every rule is documented in both languages, its example is its fixture, and nothing in its ``rule.toml`` is idle."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from npu_migrate import packs
+from npu_migrate.engine import fixtures
+
+REGISTRY = packs.load()
+RULES = REGISTRY.all()
+CODEMODS = [info for info in RULES if info.codemod.is_file()]
+HEADINGS = {
+    "en": ["What it does", "Why on Ascend", "Example", "Safety", "References"],
+    "zh": ["作用", "为什么在昇腾上需要", "示例", "安全级别", "参考"],
+}
+LANGUAGES = sorted(HEADINGS)
+FAMILIES = {
+    "engine": "0",
+    "device": "1",
+    "apis": "2",
+    "precision": "3",
+    "data": "4",
+    "structure": "5",
+    "distributed": "6",
+    "libraries": "7",
+    "operators": "8",
+    "project": "9",
+}
+
+
+def by_code(info):
+    return info.code
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("info", RULES, ids=by_code)
+def test_pages_have_the_same_headings(info, lang):
+    page = info.page(lang).read_text(encoding="utf-8")
+    assert re.findall(r"^## (.+)$", page, re.MULTILINE) == HEADINGS[lang]
+    assert page.splitlines()[0] == f"# {info.code} {info.name}"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("info", CODEMODS, ids=by_code)
+def test_the_example_is_the_basic_fixture(info, lang):
+    blocks = re.findall(r"```python\n(.*?)```", info.page(lang).read_text(encoding="utf-8"), re.DOTALL)
+    case = info.fixtures / "basic.in.py"
+    files = [path for path in (case, case.with_name("basic.out.py")) if path.is_file()]
+    assert [block.strip() for block in blocks[: len(files)]] == [
+        path.read_text(encoding="utf-8").strip() for path in files
+    ]
+
+
+@pytest.mark.parametrize("info", RULES, ids=by_code)
+def test_code_folder_and_family_agree(info):
+    assert info.folder.name == f"{info.code}_{info.name}".lower().replace("-", "_")
+    assert info.code[3] == FAMILIES[info.folder.parent.name]
+
+
+@pytest.mark.parametrize("info", CODEMODS, ids=by_code)
+def test_every_keyword_occurs_in_a_fixture(info):
+    sources = [case.read_text(encoding="utf-8", errors="replace") for case in fixtures.cases(info)]
+    idle = [word for word in info.keywords if not any(word in source for source in sources)]
+    assert not idle
+
+
+@pytest.mark.parametrize("info", CODEMODS, ids=by_code)
+def test_every_message_is_said_by_some_fixture_or_rule_text(info):
+    source = info.codemod.read_text(encoding="utf-8")
+    said = {f.text.key for case in fixtures.cases(info) for f in fixtures.run(case, info).findings}
+    idle = [key for key in info.messages if key not in said and f'"{key}"' not in source and "." not in key]
+    assert not idle
