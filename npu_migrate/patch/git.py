@@ -57,6 +57,8 @@ def _checkouts(paths: Iterable[Path]) -> set[Path]:
 
 
 def _uncommitted(git: str, top: Path, scope: str) -> list[str]:
+    # Asked first because it says best what is wrong, such as an owner that git does not trust.
+    _run(git, top, ["rev-parse", "--git-dir"])
     status = _run(git, top, [*_without_filters(git, top), *_STATUS, scope])
     return [entry[3:] for entry in status.split("\0") if entry]
 

@@ -66,9 +66,7 @@ def spoil_symlink(root):
 
 
 def spoil_hard_link(root):
-    (root.parent / "second.py").hardlink_to(root / "train.py") if sys.version_info >= (3, 10) else os.link(
-        root / "train.py", root.parent / "second.py"
-    )
+    os.link(root / "train.py", root.parent / "second.py")
 
 
 def spoil_read_only(root):
