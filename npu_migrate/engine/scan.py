@@ -72,7 +72,7 @@ class Candidate(NamedTuple):
 def root_of(paths: Paths) -> Path:
     """The folder that entries are relative to: the given one, the one around a file, or the one around them all."""
     folders = [os.fspath(path if path.is_dir() else path.parent) for path in _as_sequence(paths)]
-    return Path(folders[0] if len(folders) == 1 else os.path.commonpath(map(os.path.abspath, folders)))
+    return Path(folders[0] if len(folders) == 1 else os.path.commonpath(map(os.path.realpath, folders)))
 
 
 def scan(

@@ -171,7 +171,7 @@ def test_pipes_are_not_opened(tmp_path):
 def test_what_cannot_be_read_is_an_entry(tmp_path):
     tree = Path(os.path.realpath(tmp_path)) / "tree"
     write(tree, {"closed/a.py": "cuda", "a.py": "cuda", "tool": "#!/bin/sh"})
-    for path in (tmp_path, *tmp_path.parents[:2], tree):
+    for path in (tmp_path, *list(tmp_path.parents)[:2], tree):
         path.chmod(0o755)
     for name in ("closed", "a.py", "tool"):
         (tree / name).chmod(0)
@@ -215,6 +215,13 @@ def test_one_file_or_several_paths(tmp_path):
     assert root_of(both) == tmp_path
     assert listed(both) == ["a/x.py", "b/z.py"]
     assert listed([tmp_path / "a", tmp_path / "a/sub"]) == ["sub/y.py", "x.py"]
+
+
+def test_a_named_link_to_a_folder_is_that_folder(tmp_path):
+    write(tmp_path, {"real/pkg/a.py": "", "other/b.py": ""})
+    (tmp_path / "other/link").symlink_to("../real")
+    assert listed(tmp_path / "other/link") == ["pkg/a.py"]
+    assert listed([tmp_path / "other/link", tmp_path / "other"]) == ["other/b.py", "real/pkg/a.py"]
 
 
 def test_a_missing_path_is_the_callers_mistake(tmp_path):
