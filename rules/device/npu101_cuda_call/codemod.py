@@ -9,7 +9,23 @@ import libcst as cst
 from npu_migrate.rule import Rule, Status, dotted
 
 # Objects that hold options: what is read from them is a value, whatever it is called.
-HOLDERS = frozenset(["args", "arg", "opt", "opts", "options", "cfg", "config", "conf", "params", "hparams", "flags", "FLAGS", "settings"])
+HOLDERS = frozenset(
+    [
+        "args",
+        "arg",
+        "opt",
+        "opts",
+        "options",
+        "cfg",
+        "config",
+        "conf",
+        "params",
+        "hparams",
+        "flags",
+        "FLAGS",
+        "settings",
+    ]
+)
 TENSOR_TYPES = ("torch.Tensor", "torch.nn.Module", "torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
 
@@ -58,11 +74,15 @@ class CudaCall(Rule):
         return self.qualified_name(func) if dotted(func) else None
 
     def _keep_foreign(self, func: cst.Attribute, owner: str) -> None:
-        self.report(func, Status.KEPT, "foreign", at=func.attr, name=self.work.code(func), owner=owner.split(".", maxsplit=1)[0])
+        self.report(
+            func, Status.KEPT, "foreign", at=func.attr, name=self.work.code(func), owner=owner.split(".", maxsplit=1)[0]
+        )
 
     def _judge_value(self, node: cst.Attribute, name: str) -> None:
         parts = dotted(node) or [""]
-        if (parts[-2:-1] and (parts[-2] in HOLDERS or parts[-2].endswith(("args", "config", "cfg")))) or self._is_tested_or_set(node):
+        if (
+            parts[-2:-1] and (parts[-2] in HOLDERS or parts[-2].endswith(("args", "config", "cfg")))
+        ) or self._is_tested_or_set(node):
             self.report(node, Status.KEPT, "flag", at=node.attr, name=name)
         else:
             self.report(node, Status.MANUAL, "method-value", at=node.attr, name=name)
@@ -72,11 +92,8 @@ class CudaCall(Rule):
         if not isinstance(twin, ast.Attribute) or not isinstance(twin.ctx, ast.Load):
             return True
         above = self.work.module.parent(twin)
-        return (
-            isinstance(above, (ast.If, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert))
-            or ((parts := dotted(node)) is not None
-            and parts[:1] == ["self"]
-            and not isinstance(above, ast.Call))
+        return isinstance(above, (ast.If, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert)) or (
+            (parts := dotted(node)) is not None and parts[:1] == ["self"] and not isinstance(above, ast.Call)
         )
 
 

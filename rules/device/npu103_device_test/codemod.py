@@ -51,7 +51,9 @@ class DeviceTest(Rule):
     def _counts_a_device(self, original: cst.Slice, bound: cst.Integer) -> bool:
         number = self.expression(bound)
         module = self.work.module
-        subscript = next((n for n in module.ancestors(number) if isinstance(n, ast.Subscript)), None) if number else None
+        subscript = (
+            next((n for n in module.ancestors(number) if isinstance(n, ast.Subscript)), None) if number else None
+        )
         if subscript is None or not Devices(module).is_device(subscript.value):
             return False
         above = module.parent(subscript)
