@@ -17,10 +17,12 @@ updated one, and says what it did, so that every site it recognises ends up in t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import libcst as cst
 
+from npu_migrate import tomlfile
 from npu_migrate.engine.imports import torch_imports
 from npu_migrate.engine.work import STATUS_OF_BAR, Work
 from npu_migrate.model import Finding, Safety, Status, Text
@@ -28,6 +30,7 @@ from npu_migrate.names import Meaning
 
 if TYPE_CHECKING:
     import ast
+    from pathlib import Path
 
     from npu_migrate.engine.settings import Settings
     from npu_migrate.packs import RuleInfo
@@ -60,6 +63,11 @@ def _exchange(node: cst.BaseExpression, segments: list[str]) -> cst.BaseExpressi
     return node.with_changes(value=_exchange(node.value, segments[:-1]), attr=attr)
 
 
+@cache
+def _table(folder: Path) -> dict[str, Any]:
+    return tomlfile.read(folder / "table.toml")
+
+
 class Rule(cst.CSTTransformer):
     """Base of all codemod rules."""
 
@@ -67,6 +75,11 @@ class Rule(cst.CSTTransformer):
         super().__init__()
         self.info = info
         self.work = work
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """The rule's data: ``table.toml`` beside its codemod."""
+        return _table(self.info.folder)
 
     @property
     def settings(self) -> Settings:
@@ -132,7 +145,7 @@ class Rule(cst.CSTTransformer):
         self,
         original: cst.CSTNode,
         updated: Node,
-        new: cst.CSTNode,
+        new: cst.CSTNode | cst.FlattenSentinel[Any],
         key: str,
         /,
         *,
@@ -156,7 +169,7 @@ class Rule(cst.CSTTransformer):
         place = at if at is not None else original
         span = self.work.range_of(place)
         bar = self.work.barred(self.info.code, span)
-        shown = self.work.code(new) if after is None else after
+        shown = self.work.code(new) if after is None and isinstance(new, cst.CSTNode) else after or ""
         if bar is not None:
             self._file(span, STATUS_OF_BAR[bar.key], bar, symbol=symbol)
             return updated

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -127,7 +127,7 @@ def by_region(
         work.enter(area, node)
         new = _guarded(driver, node)
         if new is not node:
-            code = tree.code_for_node(new)
+            code = "".join(map(tree.code_for_node, new if isinstance(new, cst.FlattenSentinel) else [new]))
             _prove(code)
             edits.append((area.start, area.end, area.undressed(code)))
     return work, edits
@@ -171,9 +171,9 @@ def _line_edits(old: str, new: str) -> list[Edit]:
     return [(starts[a], starts[b], "".join(after[c:d])) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
 
 
-def _guarded(driver: Driver, node: cst.CSTNode) -> cst.CSTNode:
+def _guarded(driver: Driver, node: cst.CSTNode) -> Any:  # noqa: ANN401  # a node, or several in its place
     try:
-        new: cst.CSTNode = driver.run(node)
+        new = driver.run(node)
     except RecursionError as error:
         raise RuleError(ENGINE, "RecursionError") from error
     except Exception as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import ast
+from typing import TYPE_CHECKING
 
+from npu_migrate import renames
 from npu_migrate.rule import Meaning, Rule, Status, dotted
 
 if TYPE_CHECKING:
@@ -23,49 +25,56 @@ class CudaApi(Rule):
         if self.is_part_of_name(original):
             return updated
         meaning = self.meaning(original)
-        if meaning.name is None or not (meaning.name + ".").startswith("torch.cuda."):
+        name = meaning.name
+        if name is None or not renames.is_cuda(name):
             return updated
-        answer = self._answer(meaning.name)
-        if answer.new is None:
-            key = self.nearest_message(meaning.name, "missing")
-            self.report(
-                original, Status.UNSUPPORTED, key, symbol=meaning.name, name=meaning.name, release=self.target.torch_npu
-            )
+        new = renames.npu_name(self.target, name)
+        if new is None:
+            key = self.nearest_message(name, "missing")
+            self.report(original, Status.UNSUPPORTED, key, symbol=name, name=name, release=self.target.torch_npu)
             return updated
-        return self._replace(original, updated, meaning, answer)
-
-    def _answer(self, name: str) -> _Answer:
-        """Judge by the whole name, or by the class or function that its last segments belong to."""
-        parts = name.split(".")
-        if len(parts) == 2:  # noqa: PLR2004  # torch.cuda itself
-            return _Answer(name, "torch.npu")
-        for length in range(len(parts), 2, -1):
-            known = ".".join(parts[:length])
-            found = self.target.cuda_name(known)
-            new = found.npu if found.exists else found.instead or None
-            if new is not None and (length == len(parts) or self.target.kind(new) != "module"):
-                return _Answer(known, new)
-        return _Answer(name, None)
-
-    def _replace(
-        self, original: cst.BaseExpression, updated: cst.BaseExpression, meaning: Meaning, answer: _Answer
-    ) -> cst.BaseExpression:
-        name = meaning.name or ""
-        new_name = (answer.new or "") + name[len(answer.known) :]
-        hidden = len(name.split(".")) - meaning.spelled
-        plain = "torch.npu" + name[len("torch.cuda") :]
-        if hidden > 1:
-            if new_name == plain:
-                self.report(original, Status.KEPT, "follows", symbol=name, name=self.work.code(original), full=name)
-            else:
-                self.report(original, Status.MANUAL, "elsewhere", symbol=name, name=name, new=new_name)
-            return updated
+        if len(name.split(".")) - meaning.spelled > 1:
+            return self._through_import(original, updated, meaning, new)
         head = (dotted(original) or ["torch"])[0]
-        new = self.spelled_out(updated, name, new_name, head)
+        exchanged = self.spelled_out(updated, name, new, head)
         self.need_import("torch_npu", original)
-        return self.rewrite(original, updated, new, "renamed", symbol=name, name=name, new=new_name)
+        return self.rewrite(original, updated, exchanged, "renamed", symbol=name, name=name, new=new)
 
+    def _through_import(
+        self, original: cst.BaseExpression, updated: cst.BaseExpression, meaning: Meaning, new: str
+    ) -> cst.BaseExpression:
+        """The name starts in an import or assignment elsewhere, which is rewritten too: only what it misses is left."""
+        if self._is_bound_here(original):
+            return updated
+        name = meaning.name or ""
+        parts = name.split(".")
+        bound = ".".join(parts[: len(parts) - meaning.spelled])
+        find = renames.npu_name if meaning.kind == "value" else renames.importable
+        reached, wanted = renames.spelled(find(self.target, bound) or "?"), renames.spelled(new)
+        if wanted == reached + name[len(bound) :]:
+            if not self._is_renamed_with_import(original, bound):
+                self.report(original, Status.KEPT, "follows", symbol=name, name=self.work.code(original), full=name)
+            return updated
+        if wanted.startswith("torch.") and not self._has_torch(original):
+            self.report(original, Status.MANUAL, "elsewhere", symbol=name, name=name, new=new)
+            return updated
+        head = (dotted(updated) or ["?"])[0]
+        text = head + wanted[len(reached) :] if wanted.startswith(f"{reached}.") else wanted
+        self.need_import("torch_npu", original)
+        return self.rewrite(original, updated, cst.parse_expression(text), "renamed", symbol=name, name=name, new=new)
 
-class _Answer(NamedTuple):
-    known: str
-    new: str | None
+    def _is_renamed_with_import(self, original: cst.BaseExpression, bound: str) -> bool:
+        """``cuda.x`` after ``from torch import cuda``: the import's rule has renamed it and said so."""
+        return (
+            bound == renames.ROOT
+            and (dotted(original) or [""])[0] == "cuda"
+            and renames.frees_name(self.work.module, self.target)
+        )
+
+    def _is_bound_here(self, original: cst.BaseExpression) -> bool:
+        twin = self.expression(original)
+        return isinstance(twin, ast.Name) and not isinstance(twin.ctx, ast.Load)
+
+    def _has_torch(self, original: cst.BaseExpression) -> bool:
+        module = self.work.module
+        return module.names.head("torch", self.work.scope_of(original)).name == "torch"

@@ -1,0 +1,231 @@
+"""``from torch.cuda.amp import autocast`` -> ``from torch_npu.npu.amp import autocast``, in every form of import."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple, Union
+
+import libcst as cst
+
+from npu_migrate import renames
+from npu_migrate.rule import Rule, Status, dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Small = Union[cst.BaseSmallStatement, cst.FlattenSentinel[cst.BaseSmallStatement]]
+Statement = Union[cst.Import, cst.ImportFrom]
+Lines = Union[cst.BaseStatement, cst.FlattenSentinel[cst.BaseStatement]]
+
+
+class Part(NamedTuple):
+    """One name of an import as it was and as it will be; ``module`` is where it comes from then."""
+
+    original: cst.ImportAlias
+    alias: cst.ImportAlias
+    module: str
+    moved: bool
+
+
+class CudaImport(Rule):
+    """Moves what the release has to ``torch_npu.npu``; names it lacks stay, in a statement of their own."""
+
+    def leave_ImportFrom(self, original: cst.ImportFrom, updated: cst.ImportFrom) -> Small:
+        base = ".".join(dotted(original.module) or [])
+        if original.relative or (base != "torch" and not renames.is_cuda(base)):
+            return updated
+        if isinstance(original.names, cst.ImportStar) or isinstance(updated.names, cst.ImportStar):
+            return updated if base == "torch" else self._star(original, updated, base)
+        parts = [self._part(before, after, base) for before, after in zip(original.names, updated.names)]
+        if not any(part.moved for part in parts):
+            return updated
+        groups = {part.module: [p for p in parts if p.module == part.module] for part in parts}
+        statements = _regroup(updated, groups)
+        return self._replace(original, updated, statements, [part for part in parts if part.moved])
+
+    def leave_Import(self, original: cst.Import, updated: cst.Import) -> Small:
+        parts = [self._module_part(before, after) for before, after in zip(original.names, updated.names)]
+        moved = [part for part in parts if part.moved]
+        if not moved:
+            return updated
+        plain = [part.alias for part in parts if not part.module]
+        unique = [alias for index, alias in enumerate(plain) if not _is_repeated(alias, plain[:index])]
+        statements: list[cst.BaseSmallStatement] = []
+        if unique:
+            names = unique if len(unique) == len(parts) else _with_commas(unique)
+            statements.append(updated.with_changes(names=names))
+        statements += [_from(part.module, [part.alias]) for part in parts if part.module]
+        return self._replace(original, updated, statements, moved)
+
+    def leave_SimpleStatementLine(self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine) -> Lines:
+        """An import that became several gets a line for each."""
+        imports = isinstance(original.body[0], (cst.Import, cst.ImportFrom))
+        if not imports or len(original.body) != 1 or len(updated.body) == 1:
+            return updated
+        first = updated.with_changes(body=updated.body[:1])
+        return cst.FlattenSentinel([first, *(cst.SimpleStatementLine([small]) for small in updated.body[1:])])
+
+    def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.BaseExpression:
+        """A use of ``cuda`` after ``from torch import cuda``, where that name goes."""
+        if original.value != "cuda" or self._is_word(original):
+            return updated
+        if self.qualified_name(original) != renames.ROOT or not renames.frees_name(self.work.module, self.target):
+            return updated
+        return self.rewrite(original, updated, updated.with_changes(value="npu"), "use", symbol=renames.ROOT)
+
+    def _is_word(self, name: cst.Name) -> bool:
+        """Whether a name is only a part of something's spelling, not a variable."""
+        above = self.parent
+        return (isinstance(above, cst.Attribute) and above.attr is name) or (
+            not isinstance(above, cst.Attribute) and self.is_part_of_name(name)
+        )
+
+    def _part(self, original: cst.ImportAlias, updated: cst.ImportAlias, base: str) -> Part:
+        name = f"{base}.{original.name.value}"
+        stays = Part(original, updated, base, moved=False)
+        if not renames.is_cuda(name):
+            return stays
+        path = renames.importable(self.target, name)
+        if path is None:
+            self._absent(original, name)
+            return stays
+        module, _, leaf = path.rpartition(".")
+        alias = updated.with_changes(name=cst.Name(leaf))
+        if leaf != original.name.value and original.asname is None and not self._frees(name):
+            alias = alias.with_changes(asname=_as(original.evaluated_name))
+        return Part(original, alias, module, moved=True)
+
+    def _frees(self, name: str) -> bool:
+        return name == renames.ROOT and renames.frees_name(self.work.module, self.target)
+
+    def _module_part(self, original: cst.ImportAlias, updated: cst.ImportAlias) -> Part:
+        name = ".".join(dotted(original.name) or [])
+        stays = Part(original, updated, "", moved=False)
+        if not renames.is_cuda(name):
+            return stays
+        path = renames.importable(self.target, name)
+        if path is None or (original.asname is None and self.target.kind(path) != "module"):
+            self._absent(original, name)
+            return stays
+        if original.asname is None:
+            path = "torch_npu" if self._torch_is_imported_above(original) else "torch"
+        if self.target.kind(path) == "module" or path == "torch":
+            return Part(original, updated.with_changes(name=_path(path)), "", moved=True)
+        module, _, leaf = path.rpartition(".")
+        return Part(original, cst.ImportAlias(cst.Name(leaf), asname=updated.asname), module, moved=True)
+
+    def _torch_is_imported_above(self, original: cst.ImportAlias) -> bool:
+        """Whether the name ``torch`` stays bound without this import."""
+        module = self.work.module
+        here = module.statement_at(self.work.range_of(original)[0])
+        return here is not None and any(
+            isinstance(above.node, ast.Import)
+            and above.scope is here.scope
+            and above.parent in (None, here.parent)
+            and any(alias.name.split(".")[0] == "torch" and not alias.asname for alias in above.node.names)
+            for above in module.table.statements[: here.index]
+        )
+
+    def _absent(self, alias: cst.ImportAlias, name: str) -> None:
+        if renames.npu_name(self.target, name) is not None:
+            self.report(alias, Status.KEPT, "written-out", symbol=name, name=name)
+        else:
+            self.report(alias, Status.UNSUPPORTED, "absent", symbol=name, name=name, release=self.target.torch_npu)
+
+    def _star(self, original: cst.ImportFrom, updated: cst.ImportFrom, base: str) -> Small:
+        """A star import moves if the new module has every name that the file may take from the old one."""
+        path = renames.importable(self.target, base)
+        missing = self._lost_by_star(base, path) if path else [base]
+        if path is None or missing:
+            names = ", ".join(missing)
+            self.report(original, Status.MANUAL, "star", symbol=base, name=base, names=names)
+            return updated
+        new = updated.with_changes(module=_path(path))
+        return self.rewrite(original, updated, new, "moved", symbol=base, module=path)
+
+    def _lost_by_star(self, base: str, path: str) -> list[str]:
+        module = self.work.module
+        used = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
+        free = sorted(used - module.table.module.bindings.keys())
+        return [n for n in free if self.target.cuda_name(f"{base}.{n}").known and not self.target.has(f"{path}.{n}")]
+
+    def _replace(
+        self,
+        original: Statement,
+        updated: Statement,
+        statements: Sequence[cst.BaseSmallStatement],
+        moved: Sequence[Part],
+    ) -> Small:
+        """Put statements in the place of one, and point at what has moved."""
+        after = "; ".join(self.work.code(statement).rstrip("; ") for statement in statements)
+        new = statements[0] if len(statements) == 1 else cst.FlattenSentinel(statements)
+        names: Sequence[cst.ImportAlias] = () if isinstance(original.names, cst.ImportStar) else original.names
+        at: cst.CSTNode = original if len(moved) == len(names) else moved[0].original
+        modules = list(dict.fromkeys(part.module or part.alias.evaluated_name for part in moved))
+        key = "bare" if modules in (["torch"], ["torch_npu"]) and isinstance(original, cst.Import) else "moved"
+        facts = {} if key == "bare" else {"module": ", ".join(modules) or after}
+        result: Small = self.rewrite(original, updated, new, key, at=at, after=after, symbol=_source(original), **facts)
+        for part in moved:
+            self.work.claim(self.work.range_of(part.original))
+        if isinstance(original, cst.ImportFrom) and original.module is not None:
+            self.work.claim(self.work.range_of(original.module))
+        return result
+
+
+def _source(statement: Statement) -> str:
+    """Where an import takes its names from."""
+    if isinstance(statement, cst.ImportFrom):
+        return ".".join(dotted(statement.module) or [])
+    return next((a.evaluated_name for a in statement.names if renames.is_cuda(a.evaluated_name)), "")
+
+
+def _regroup(statement: cst.ImportFrom, groups: dict[str, list[Part]]) -> list[cst.BaseSmallStatement]:
+    """One statement for each module; with comments between the names, each keeps the form of the original."""
+    if len(groups) == 1:
+        ((module, parts),) = groups.items()
+        names = [part.alias for part in parts]
+        return [statement.with_changes(module=_path(module), names=names)]
+    commented = any("#" in cst.Module([]).code_for_node(part.alias) for parts in groups.values() for part in parts)
+    made: list[cst.BaseSmallStatement] = []
+    for module, parts in groups.items():
+        aliases = [part.alias for part in parts]
+        if commented and statement.lpar is not None:
+            made.append(statement.with_changes(module=_path(module), names=[*aliases[:-1], _last(aliases[-1])]))
+        else:
+            made.append(_from(module, aliases))
+    return made
+
+
+def _last(alias: cst.ImportAlias) -> cst.ImportAlias:
+    """The name before a closing parenthesis, which stands at the left again."""
+    comma = alias.comma
+    if not isinstance(comma, cst.Comma) or not isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
+        return alias
+    space = comma.whitespace_after.with_changes(last_line=cst.SimpleWhitespace(""))
+    return alias.with_changes(comma=comma.with_changes(whitespace_after=space))
+
+
+def _from(module: str, aliases: list[cst.ImportAlias]) -> cst.ImportFrom:
+    return cst.ImportFrom(_path(module), _with_commas(aliases))
+
+
+def _path(module: str) -> cst.Attribute | cst.Name:
+    path = cst.parse_expression(module)
+    return path if isinstance(path, cst.Name) else cst.ensure_type(path, cst.Attribute)
+
+
+def _with_commas(aliases: list[cst.ImportAlias]) -> list[cst.ImportAlias]:
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    return [
+        *(a.with_changes(comma=comma) for a in aliases[:-1]),
+        aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT),
+    ]
+
+
+def _as(name: str) -> cst.AsName:
+    space = cst.SimpleWhitespace(" ")
+    return cst.AsName(cst.Name(name), whitespace_before_as=space, whitespace_after_as=space)
+
+
+def _is_repeated(alias: cst.ImportAlias, others: list[cst.ImportAlias]) -> bool:
+    return alias.asname is None and any(o.asname is None and o.evaluated_name == alias.evaluated_name for o in others)
