@@ -84,7 +84,7 @@ def _occurrences(text: str, word: str) -> Iterator[int]:
 
 def _torch_aliases(module: PythonModule) -> Aliases:
     """What this file calls parts of torch: ``nn`` for ``torch.nn``, ``dist`` for ``torch.distributed``."""
-    found = set()
+    found: set[tuple[str, str]] = set()
     for scope in module.table.scopes.values():
         for name, bindings in scope.bindings.items():
             targets = [b.target for b in bindings if b.kind == "import" and b.target != name]
