@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
 
 if TYPE_CHECKING:
@@ -51,3 +52,17 @@ def callers(module: PythonModule, node: ast.AST) -> list[ast.Call]:
             found.append(above)
         below = above
     return found
+
+
+def text_around(module: PythonModule, node: ast.AST) -> str:
+    """The source of the function (outside of one: the outermost statement that is no class) round a node."""
+    statement = module.statement_at(module.range_of(node)[0])
+    around = statement
+    while statement is not None and not isinstance(statement.node, ast.ClassDef):
+        around = statement
+        if isinstance(statement.node, FUNCTIONS):
+            break
+        statement = statement.parent
+    if around is None:
+        return ""
+    return module.text[module.line_start(around.first) : module.line_start((around.node.end_lineno or around.last) + 1)]

@@ -7,9 +7,8 @@ import re
 
 import libcst as cst
 
-from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.rule import Rule, Status
-from npu_migrate.values.calls import callers, last_name
+from npu_migrate.values.calls import callers, last_name, text_around
 from npu_migrate.values.roles import LOGGERS
 
 NEW = {"nccl": "hccl", "NCCL": "HCCL"}
@@ -102,18 +101,7 @@ class Backend(Rule):
         return isinstance(above, ast.Subscript) and above.slice is twin
 
     def _knows_hccl(self, twin: ast.expr) -> bool:
-        """Whether the function (outside of one: the statement) speaks of HCCL itself."""
-        module = self.work.module
-        statement = module.statement_at(module.range_of(twin)[0])
-        owner = statement
-        while owner is not None and not isinstance(owner.node, FUNCTIONS):
-            owner = owner.parent
-        around = owner or statement
-        if around is None:
-            return False
-        last = around.last if owner is None else around.node.end_lineno or around.last
-        text = module.text[module.line_start(around.first) : module.line_start(last + 1)]
-        return "hccl" in text.lower()
+        return "hccl" in text_around(self.work.module, twin).lower()
 
 
 def _in_map(part: cst.BaseFormattedStringContent) -> cst.BaseFormattedStringContent:
