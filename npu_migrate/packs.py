@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 STATUSES = ("stable", "preview", "deprecated")
 REVIEWS = ("merge", "skim", "careful")
-REGIONS = ("statement", "function", "class", "module")
+REGIONS = ("statement", "import", "function", "class", "module")
 CODE = re.compile(r"[A-Z]{2,}\d{3,4}")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -46,7 +46,11 @@ class PackError(InputError):
 
 @dataclass(frozen=True)
 class RuleInfo:
-    """What ``rule.toml`` says."""
+    """What ``rule.toml`` says.
+
+    ``keywords`` are literals: a file with one of them is read at all, a statement with one is visited. ``also`` are
+    regular expressions for further statements, of files that are read anyway.
+    """
 
     code: str
     name: str
@@ -62,6 +66,7 @@ class RuleInfo:
     messages: Mapping[str, Mapping[str, str]] = field(hash=False)
     folder: Path
     order: int = 0
+    also: tuple[str, ...] = ()
 
     def page(self, lang: str) -> Path:
         """The rule's page in one language."""
@@ -213,6 +218,7 @@ def read(path: Path) -> RuleInfo:
         messages=table.messages(),
         folder=path.parent,
         order=table.number("order"),
+        also=table.patterns("also"),
     )
     table.finish(RuleInfo.__dataclass_fields__.keys() - {"folder"})
     return rule
@@ -254,6 +260,13 @@ class _Table:
             self.fail("rule-key-type", key=key, example='["…"]')
         return tuple(value)
 
+    def patterns(self, key: str) -> tuple[str, ...]:
+        found = self.texts(key) if key in self.values else ()
+        wrong = next((pattern for pattern in found if not _compiles(pattern)), None)
+        if wrong is not None:
+            self.fail("rule-key-form", key=key, value=wrong, pattern="regular expression")
+        return found
+
     def number(self, key: str) -> int:
         value: int = self.get(key, int, "1") if key in self.values else 0
         return value
@@ -274,6 +287,14 @@ class _Table:
         if not isinstance(value, dict) or set(value) != set(LANGUAGES) or not all(map(_is_sentence, value.values())):
             self.fail("rule-key-type", key=key, example='en = "…", zh = "…"')
         return value
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
 
 
 def _is_sentence(value: object) -> bool:

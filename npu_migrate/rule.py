@@ -11,8 +11,8 @@ updated one, and says what it did, so that every site it recognises ends up in t
             new = with_method(updated, "npu")
             return self.rewrite(original, updated, new, "renamed", at=original.func.attr)
 
-``visit_X`` works too. Only statements with one of the rule's keywords are visited (with ``region = "function"``,
-``"class"`` or ``"module"`` in ``rule.toml``, all of the enclosing one).
+``visit_X`` works too. Only statements with one of the rule's keywords are visited (with ``region = "import"`` in
+``rule.toml``, only the imports among them; with ``"function"``, ``"class"`` or ``"module"``, all of the enclosing one).
 """
 
 from __future__ import annotations
@@ -187,12 +187,13 @@ class Rule(cst.CSTTransformer):
         key: str,
         /,
         *,
-        at: cst.CSTNode | None = None,
+        at: cst.CSTNode | ast.AST | None = None,
         symbol: str = "",
         **facts: str,
     ) -> None:
-        """Say something about a node without changing it."""
-        span = self.work.range_of(at if at is not None else original)
+        """Say something about a node without changing it; ``at`` may be an ``ast`` node anywhere in the file."""
+        place = at if at is not None else original
+        span = self.work.module.range_of(place) if isinstance(place, ast.AST) else self.work.range_of(place)
         text = Text(self.info.code, key, tuple(facts.items()))
         bar = self.work.barred(self.info.code, span) if status is not Status.KEPT else None
         if bar is not None:

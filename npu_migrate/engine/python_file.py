@@ -96,7 +96,9 @@ def _areas(module: PythonModule, active: Sequence[RuleInfo]) -> list[regions.Reg
     wide: dict[int, Statement] = {}
     for region in sorted({info.region for info in active}):
         for statement in regions.locate(module, hits(module, [i for i in active if i.region == region])):
-            outer = None if region == "statement" else regions.widen(statement, region)
+            if region == "import" and not isinstance(statement.node, (ast.Import, ast.ImportFrom)):
+                continue
+            outer = None if region in ("statement", "import") else regions.widen(statement, region)
             (wide if outer else narrow)[(outer or statement).index] = outer or statement
     return regions.cut(module, [s for s in narrow.values() if not _is_docstring(s)], list(wide.values()))
 

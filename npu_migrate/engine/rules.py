@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 WORDS = re.compile("cuda|nccl|cudnn", re.IGNORECASE)
 SPELLINGS = ("cuda", "CUDA", "Cuda", "nccl", "NCCL", "Nccl", "cudnn", "CUDNN", "cuDNN", "CuDNN", "Cudnn")
 
+Aliases = Sequence["tuple[str, str]"]
+
 
 @cache
 def any_of(words: tuple[str, ...]) -> re.Pattern[str]:
@@ -40,8 +42,9 @@ class ActiveRules:
         return tuple(word.encode() for word in sorted(words.union(SPELLINGS)))
 
     def for_module(self, module: PythonModule) -> list[RuleInfo]:
-        """The rules of which a keyword occurs."""
-        return [info for info in self.infos if any(word in module.text for word in info.keywords)]
+        """The rules of which a keyword or a pattern occurs."""
+        torch = _torch_aliases(module)
+        return [info for info in self.infos if _concerns(info, module, torch)]
 
     def make(self, info: RuleInfo, work: Work) -> Rule:
         """A rule's codemod for one file."""
@@ -50,15 +53,52 @@ class ActiveRules:
         return self._classes[info.code](info, work)
 
 
+def _concerns(info: RuleInfo, module: PythonModule, torch: Aliases) -> bool:
+    text = module.text
+    words = _spellings(info.keywords, torch)
+    return any(word in text for word in words) or any(re.search(pattern, text) for pattern in info.also)
+
+
 def hits(module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
-    """Offsets of the rules' keywords, and of names that stand for something with a keyword in it."""
-    words = {word for info in infos for word in info.keywords}
-    found = [match.start() for match in any_of(tuple(sorted(words))).finditer(module.text)]
-    aliases = _aliases(module, any_of(tuple(sorted(words))))
+    """Offsets of the rules' keywords and patterns, and of names that stand for something with a keyword in it."""
+    text = module.text
+    words = tuple(sorted({word for info in infos for word in info.keywords}))
+    found: list[int] = []
+    for word in _spellings(words, _torch_aliases(module)):
+        found += _occurrences(text, word)
+    for pattern in sorted({pattern for info in infos for pattern in info.also}):
+        found += [match.start() for match in re.finditer(pattern, text)]
+    aliases = _aliases(module, any_of(words)) if words else []
     if aliases:
-        pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, aliases)) + r")\b")
-        found += [match.start() for match in pattern.finditer(module.text)]
+        pattern = r"\b(?:" + "|".join(map(re.escape, aliases)) + r")\b"
+        found += [match.start() for match in re.finditer(pattern, text)]
     return found
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    """One search a word: on real files faster than one alternation of them all."""
+    start = text.find(word)
+    while start >= 0:
+        yield start
+        start = text.find(word, start + len(word))
+
+
+def _torch_aliases(module: PythonModule) -> Aliases:
+    """What this file calls parts of torch: ``nn`` for ``torch.nn``, ``dist`` for ``torch.distributed``."""
+    found: set[tuple[str, str]] = set()
+    for scope in module.table.scopes.values():
+        for name, bindings in scope.bindings.items():
+            targets = [b.target for b in bindings if b.kind == "import" and b.target != name]
+            found.update((target + ".", name + ".") for target in targets if (target + ".").startswith("torch."))
+    return sorted(found)
+
+
+def _spellings(words: Iterable[str], torch: Aliases) -> list[str]:
+    """The keywords, and those that are dotted names of torch as this file writes them."""
+    found = dict.fromkeys(words)
+    for word in tuple(found):
+        found.update((new + word[len(old) :], None) for old, new in torch if word.startswith(old))
+    return list(found)
 
 
 def _aliases(module: PythonModule, words: re.Pattern[str]) -> list[str]:
