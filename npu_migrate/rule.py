@@ -17,6 +17,7 @@ updated one, and says what it did, so that every site it recognises ends up in t
 
 from __future__ import annotations
 
+import ast
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,7 +30,6 @@ from npu_migrate.model import Finding, Safety, Status, Text
 from npu_migrate.names import Meaning
 
 if TYPE_CHECKING:
-    import ast
     from pathlib import Path
 
     from npu_migrate.engine.settings import Settings

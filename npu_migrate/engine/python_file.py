@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -207,10 +208,18 @@ def _with_imports(module: PythonModule, work: Work, edits: Sequence[Edit]) -> li
     """Put the imports that the new text needs between the edits; one that would fall inside an edit goes behind it."""
     added: list[Edit] = []
     for name, uses in work.imports.items():
+        if _provided(name, edits):
+            continue
         for offset, text in insertions(module, name, uses):
             place = next((end for start, end, _ in edits if start < offset < end), offset)
             added.append((place, place, text))
     return sorted([*edits, *added], key=lambda edit: (edit[0], edit[1]))
+
+
+def _provided(name: str, edits: Sequence[Edit]) -> bool:
+    """Whether a rewritten import of the module level already loads the package."""
+    pattern = re.compile(rf"^(?:import|from) {re.escape(name)}\b", re.MULTILINE)
+    return any(pattern.search(text) for _, _, text in edits)
 
 
 def _unparsable(path: str, source: SourceText, error: Exception) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from npu_migrate import packs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.work import Work
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WORDS = re.compile("cuda|nccl|cudnn", re.IGNORECASE)
 SPELLINGS = ("cuda", "CUDA", "Cuda", "nccl", "NCCL", "Nccl", "cudnn", "CUDNN", "cuDNN", "CuDNN", "Cudnn")
 
-Aliases = Sequence["tuple[str, str]"]
+Aliases = "Sequence[tuple[str, str]]"
 
 
 @cache

@@ -9,20 +9,11 @@ from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
 from npu_migrate.values.devices import PLACE_METHODS, Devices, is_device_name, parameters
 from npu_migrate.values.role import UNKNOWN, Kind, Role
+from npu_migrate.values.vocabulary import LOGGERS, LOOKUPS, OPTIONS, STRING_TESTS
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.values.flows import Flows
-
-LOGGERS = frozenset(
-    "print log debug info warning warn error critical exception write writelines set_description set_postfix "
-    "add_scalar add_text title xlabel ylabel label echo secho skipif skip fail input".split()
-)
-OPTIONS = frozenset("add_argument option add_option argument DEFINE_string DEFINE_enum Option Argument".split())
-STRING_TESTS = frozenset(
-    "startswith endswith replace split rsplit partition removeprefix find index count lstrip strip".split()
-)
-LOOKUPS = frozenset("get pop setdefault getattr setattr getenv".split())
 
 
 class Calls:

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from npu_migrate.names import dotted
-from npu_migrate.values.roles import LOGGERS
+from npu_migrate.values.vocabulary import LOGGERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from npu_migrate import renames
 from npu_migrate.rule import Meaning, Rule, Status, dotted
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 
 class CudaApi(Rule):

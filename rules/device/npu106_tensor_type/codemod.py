@@ -10,7 +10,7 @@ import libcst as cst
 
 from npu_migrate.rule import Rule, Status
 from npu_migrate.values.arguments import callers, last_name
-from npu_migrate.values.roles import LOGGERS
+from npu_migrate.values.vocabulary import LOGGERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import libcst as cst
 
 from npu_migrate.rule import Rule, Status
 from npu_migrate.values.arguments import callers, last_name, text_around
-from npu_migrate.values.roles import LOGGERS
+from npu_migrate.values.vocabulary import LOGGERS
 
 NEW = {"nccl": "hccl", "NCCL": "HCCL"}
 MAP = re.compile(r"(\w+:\w+,)*cuda:nccl(,\w+:\w+)*")

@@ -1,0 +1,11 @@
+"""What calls are called that do the same in every program: log, declare an option, look something up."""
+
+LOGGERS = frozenset(
+    "print log debug info warning warn error critical exception write writelines set_description set_postfix "
+    "add_scalar add_text title xlabel ylabel label echo secho skipif skip fail input".split()
+)
+OPTIONS = frozenset("add_argument option add_option argument DEFINE_string DEFINE_enum Option Argument".split())
+STRING_TESTS = frozenset(
+    "startswith endswith replace split rsplit partition removeprefix find index count lstrip strip".split()
+)
+LOOKUPS = frozenset("get pop setdefault getattr setattr getenv".split())
