@@ -74,7 +74,7 @@ class LazyGroup(click.Group):
 
     def __init__(self, *args: Any, key: str, lazy: Mapping[str, str], default: str, **attrs: Any) -> None:  # noqa: ANN401 - click's own arguments
         """``lazy`` maps a command's name to ``module:attribute``."""
-        super().__init__(*args, invoke_without_command=True, **attrs)
+        super().__init__(*args, **attrs)
         self.key = key
         self.lazy = lazy
         self.default = default
@@ -82,7 +82,8 @@ class LazyGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Note the language, and name the default command where none is named."""
         ctx.find_root().meta.setdefault(_LANG, language(args))
-        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+        named = args and not args[0].startswith("-")
+        if not named and not any(arg in self.lazy or arg in ctx.help_option_names for arg in args):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 
@@ -132,9 +133,10 @@ def help_page(command: click.Command, key: str, ctx: click.Context, commands: It
     sections: dict[str, list[tuple[str, str]]] = {}
     for parameter in command.get_params(ctx):
         if isinstance(parameter, click.Option) and not parameter.hidden:
-            ours = isinstance(parameter, Option)
-            words = say(f"option.{parameter.words}", known=parameter.known) if ours else say("option.help")
-            sections.setdefault(parameter.section if ours else "more", []).append((_names(parameter), words))
+            section, words = "more", say("option.help")
+            if isinstance(parameter, Option):
+                section, words = parameter.section, say(f"option.{parameter.words}", known=parameter.known)
+            sections.setdefault(section, []).append((_names(parameter), words))
     described = table()["brief"]
     names = [(name, f"{key}-{name}") for name in commands if f"{key}-{name}" in described]
     if names:

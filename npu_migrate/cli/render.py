@@ -9,12 +9,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from npu_migrate.cli.plain import plain
+from npu_migrate.cli.wide import wrap
 from npu_migrate.model import Status
 from npu_migrate.patch.diff import display
 from npu_migrate.report import summary
@@ -81,7 +81,7 @@ class Screen:
 
     def line(self, sentence: str, style: str = "") -> None:
         """A line of the result."""
-        self.out.print(Text(plain(sentence), style), soft_wrap=not self.out.is_terminal)
+        self._text(sentence, style)
 
     def report(self, report: Report, rules: Registry, why: Sequence[str] = (), *, verbose: bool) -> None:
         """Head, numbers, by rule, by file, and every site that is left to the user."""
@@ -95,7 +95,8 @@ class Screen:
             return
         self._numbers(report)
         shown = [status for status in Status if verbose or status not in {Status.KEPT, Status.SUPPRESSED}]
-        self._table(say("summary.rules"), _titled(summary.by_rule(report), rules, say.lang), shown)
+        titled = [((code, rules.title(code, say.lang)), counts) for code, counts in summary.by_rule(report)]
+        self._table(say("summary.rules"), titled, shown)
         self._files(report, shown, verbose=verbose)
         for status in (*OPEN, *(QUIETER if verbose else ())):
             self._sites(report, rules, status)
@@ -114,12 +115,14 @@ class Screen:
 
     def diff(self, report: Report) -> None:
         """Unified diffs: coloured for a person, byte for byte for a pipe."""
+        stream = sys.stderr if self.out.stderr else sys.stdout
+        stream.flush()
         for file in report.changed:
             if self.out.is_terminal:
                 self.out.print(_coloured(display(diff(file), file.encoding)), soft_wrap=True)
             else:
-                self.out.file.flush()
-                self.out.file.buffer.write(diff(file))
+                stream.buffer.write(diff(file))
+        stream.flush()
 
     def rules(self, rules: Sequence[RuleInfo]) -> None:
         """A table of rules."""
@@ -165,21 +168,24 @@ class Screen:
         if not verbose:
             rows.sort(key=lambda row: (-sum(row[1][status] for status in OPEN), -sum(row[1].values()), row[0]))
         most = len(rows) if verbose else MOST_FILES
-        self._table(self.say("summary.by-file"), [(Text(plain(path)), counts) for path, counts in rows[:most]], shown)
+        self._table(self.say("summary.by-file"), [((path,), counts) for path, counts in rows[:most]], shown)
         if rows[most:]:
             self.line("  " + self.say("summary.more-files", count=len(rows) - most), "dim")
 
-    def _table(self, head: str, rows: list[tuple[Text, summary.Counts]], shown: Sequence[Status]) -> None:
+    def _table(
+        self, head: str, rows: Sequence[tuple[tuple[str, ...], summary.Counts]], shown: Sequence[Status]
+    ) -> None:
         used = [status for status in shown if any(counts[status] for _, counts in rows)]
         if not used:
             return
         table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-        table.add_column(head, overflow="fold")
+        for title in (head, *[""] * (len(rows[0][0]) - 1)):
+            table.add_column(title, overflow="fold")
         for status in used:
             table.add_column(self.say(f"status.{status.value}"), justify="right", no_wrap=True, style=STYLES[status])
-        for name, counts in rows:
+        for names, counts in rows:
             if any(counts[status] for status in used):
-                table.add_row(name, *(str(counts[status] or "-") for status in used))
+                table.add_row(*(Text(plain(name)) for name in names), *(str(counts[status] or "-") for status in used))
         self.out.print()
         self.out.print(table)
 
@@ -195,27 +201,28 @@ class Screen:
             columns = ",".join(dict.fromkeys(str(one.span.column) for one in sites))
             head = f"{plain(place(sites[0]))}:{columns}"
             self.out.print(Text.assemble(head, ("  " + sites[0].rule, "bold")), soft_wrap=True)
-            self._indented(rules.message(sites[0].text, self.say.lang), "")
+            self._text(rules.message(sites[0].text, self.say.lang), indent="    ")
             line = report.line_of(sites[0]).strip()
             if line:
-                self._indented("| " + line, "dim", crop=True)
+                self._source(line)
 
-    def _indented(self, text: str, style: str, *, crop: bool = False) -> None:
-        words = Text(plain(text), style, no_wrap=crop, overflow="ellipsis" if crop else "fold")
+    def _text(self, text: str, style: str = "", indent: str = "") -> None:
+        """Words, wrapped for a terminal by cells (Chinese breaks anywhere); in a pipe a line stays a line."""
+        lines = [plain(text)]
         if self.out.is_terminal:
-            self.out.print(Padding(words, (0, 0, 0, 4)))
-        else:
-            self.out.print(Text("    ") + words, soft_wrap=True)
+            lines = list(wrap(lines[0], self.out.width - len(indent)))
+        for line in lines:
+            self.out.print(Text(indent + line, style, overflow="fold"), soft_wrap=not self.out.is_terminal)
+
+    def _source(self, line: str) -> None:
+        text = Text(f"    | {plain(line)}", "dim", no_wrap=True, overflow="ellipsis")
+        self.out.print(text, soft_wrap=not self.out.is_terminal)
 
 
 def place(finding: Finding) -> str:
     """``path:line``, with the cell of a notebook."""
     cell = "" if finding.cell is None else f"[{finding.cell}]"
     return f"{finding.path}{cell}:{finding.span.line}"
-
-
-def _titled(rows: list[summary.Row], rules: Registry, lang: str) -> list[tuple[Text, summary.Counts]]:
-    return [(Text.assemble((code, "bold"), f" {plain(rules.title(code, lang))}"), counts) for code, counts in rows]
 
 
 def _coloured(diff: str) -> Text:

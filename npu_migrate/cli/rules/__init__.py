@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from npu_migrate.cli.base import LazyGroup
+import click
+
+from npu_migrate.cli.base import LazyGroup, Option
+from npu_migrate.wording import LANGUAGES
 
 rules = LazyGroup(
     name="rules",
     key="rules",
     default="list",
+    params=[Option(["--lang"], type=click.Choice(LANGUAGES), expose_value=False)],
     lazy={
         "list": "npu_migrate.cli.rules.list:list_rules",
         "show": "npu_migrate.cli.rules.show:show",
