@@ -78,7 +78,7 @@ class Report:
             except OSError:
                 data = b""
             text = SourceText.decode(data, python=file.kind == "python").text
-            self._texts[path] = NEWLINE.split(text.lstrip("\ufeff"))
+            self._texts[path] = NEWLINE.split(text) if text else []
         return self._texts[path]
 
     @cached_property
