@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -12,6 +13,10 @@ from npu_migrate.cli.main import cli
 
 if TYPE_CHECKING:
     from npu_migrate.engine.settings import Settings
+
+
+# Since click 8.2 the two streams are always kept apart.
+APART = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
 
 
 class Engine(NamedTuple):
@@ -51,7 +56,7 @@ def run(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
     def call(*args, **env) -> Result:
-        result = CliRunner().invoke(cli, [str(arg) for arg in args], env=env)
+        result = CliRunner(**APART).invoke(cli, [str(arg) for arg in args], env=env)
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result

@@ -42,7 +42,7 @@ def complaint(result):
         (["rules", "new", "NPU998", "No Name"], "looks like"),
         (["undo", "nowhere"], "nowhere"),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_one_line(run, tmp_path, monkeypatch, args, says):
     monkeypatch.chdir(tmp_path)
