@@ -36,6 +36,7 @@ CODE = re.compile(r"[A-Z]{2,}\d{3,4}")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 _HERE = Path(__file__).resolve().parent
+_DEPTHS = ("rule.toml", "*/rule.toml", "*/*/rule.toml")
 _GROUP = "npu_migrate.rules"
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
@@ -175,10 +176,15 @@ def rule_files(folder: Path) -> list[Path]:
         PackError: there is none.
     """
     folder = folder.resolve()
-    found = [path for depth in ("rule.toml", "*/rule.toml", "*/*/rule.toml") for path in sorted(folder.glob(depth))]
-    if not found and folder != builtin().resolve():
+    found = sorted(path for depth in _DEPTHS for path in folder.glob(depth))
+    if not found:
         raise PackError(says="no-rules", path=folder)
     return found
+
+
+def has_rules(folder: Path) -> bool:
+    """Whether a folder is a pack."""
+    return any(any(folder.glob(depth)) for depth in _DEPTHS)
 
 
 def _entry_points() -> Iterator[Path]:

@@ -1,0 +1,145 @@
+"""The main job: scan, report, and write where told to."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from npu_migrate import packs
+from npu_migrate.cli.base import speak
+from npu_migrate.cli.main import COMMANDS
+from npu_migrate.cli.options import Options, merge, tree
+from npu_migrate.cli.render import OPEN, Meter, Screen, screen
+from npu_migrate.cli.trouble import reasons, told
+from npu_migrate.engine.run import migrate
+from npu_migrate.engine.settings import Settings
+from npu_migrate.model import Safety, Status
+from npu_migrate.patch.apply import apply
+from npu_migrate.patch.journal import interrupted, recover
+from npu_migrate.patch.model import Change
+from npu_migrate.patch.output import write_copy
+from npu_migrate.report import model, writers
+from npu_migrate.target import load
+from npu_migrate.target.choice import choose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import click
+
+    from npu_migrate.report.model import Report
+    from npu_migrate.target import Choice
+
+FOUND, INCOMPLETE = 1, 3
+
+
+def run(ctx: click.Context, given: dict[str, Any]) -> int:
+    """Do what the options say; the exit code of the contract.
+
+    Raises:
+        InputError: something the user can mend.
+    """
+    paths: tuple[Path, ...] = given.pop("paths")
+    root, only = tree(paths, tuple(COMMANDS))
+    options = merge(ctx, given, root)
+    say = speak(ctx, options.lang)
+    with told(say.lang):
+        rules = packs.load(options.rules)
+        rules.select(options.select, options.ignore)  # an unknown code is an error before the work, not in it
+        shown = screen(say, stderr=options.format != "text")
+        if options.apply:
+            recover(root, force=options.force)
+        elif interrupted(root):
+            shown.note(say("summary.interrupted"))
+        choice = choose(root, options.torch_npu)
+        report = _audit(shown, root, paths, options, choice)
+        changes = [Change(file.path, file.old, file.new) for file in report.changed]
+        if options.apply:
+            apply(root, changes, force=options.force)
+        elif options.output:
+            write_copy(root, options.output, changes, only=only)
+    _show(shown, report, rules, options, reasons(choice, say.lang))
+    _publish(shown, report, rules, options)
+    return _verdict(report, check=options.check)
+
+
+def _audit(shown: Screen, root: Path, paths: Sequence[Path], options: Options, choice: Choice) -> Report:
+    target = load(choice.torch_npu)
+    settings = Settings(
+        target=target,
+        style=options.style,
+        imports=options.imports,
+        safety=Safety(options.safety),
+        select=options.select,
+        ignore=options.ignore,
+        rules=options.rules,
+        exclude=options.exclude,
+        max_bytes=options.max_bytes,
+        jobs=options.jobs or _cpus(),
+    )
+    with Meter(shown.err, shown.say("summary.scanning", root=root.name), silent=options.quiet) as meter:
+        results = list(migrate(paths, settings, meter))
+    aim = model.Aim(target.torch_npu, target.torch, target.cann, options.style, options.safety)
+    return model.build(results, aim, root, options.mode)
+
+
+def _cpus() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _show(shown: Screen, report: Report, rules: packs.Registry, options: Options, why: list[str]) -> None:
+    if options.diff:
+        shown.diff(report)
+    if options.quiet or options.format != "text":
+        return
+    shown.report(report, rules, why, verbose=options.verbose)
+    facts = {"count": len(report.changed), "undo": _undo(report.root), "path": options.output}
+    sentence = options.mode if report.changed or options.output else "nothing"
+    shown.line(shown.say(f"summary.{sentence}", **facts))
+
+
+def _undo(root: Path) -> str:
+    """The command that takes a run back, from here."""
+    here = Path.cwd().resolve()
+    return "npu-migrate undo" if root == here else f"npu-migrate undo {shlex.quote(os.path.relpath(root, here))}"
+
+
+def _publish(shown: Screen, report: Report, rules: packs.Registry, options: Options) -> None:
+    """Write the reports, each whole or not at all, and the one that goes to standard output."""
+    for path in options.report:
+        _replace(path, writers.encode(writers.for_file(path).render(report, rules, shown.say.lang)))
+        if not options.quiet:
+            shown.note(shown.say("summary.report", path=path))
+    if options.format != "text":
+        shown.document(writers.encode(writers.WRITERS[options.format].render(report, rules, shown.say.lang)))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """What the user keeps from others; there is no way to ask without setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _verdict(report: Report, *, check: bool) -> int:
+    left = {Status.REWRITTEN, *OPEN} - {Status.UNREADABLE}
+    if check and any(finding.status in left for finding in report.findings):
+        return FOUND
+    return INCOMPLETE if report.incomplete else 0

@@ -1,0 +1,1 @@
+"""What a run found, and one writer a format."""

@@ -1,0 +1,56 @@
+"""The report formats that exist; a format's module is loaded when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from npu_migrate.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from npu_migrate.packs import Registry
+    from npu_migrate.report.model import Report
+
+
+class Writer(NamedTuple):
+    """One format.
+
+    Its module has ``render(report, rules, lang) -> str``. ``suffix`` chooses it for ``--report`` (None: it is no file
+    format); ``stdout`` says whether ``--format`` offers it.
+    """
+
+    module: str
+    suffix: str | None = None
+    stdout: bool = False
+
+    def render(self, report: Report, rules: Registry, lang: str) -> str:
+        """The report in this format."""
+        text: str = importlib.import_module(self.module).render(report, rules, lang)
+        return text
+
+
+WRITERS = {
+    "json": Writer("npu_migrate.report.json_report", ".json", stdout=True),
+}
+FORMATS = tuple(name for name, writer in WRITERS.items() if writer.stdout)
+SUFFIXES = tuple(writer.suffix for writer in WRITERS.values() if writer.suffix)
+
+
+def for_file(path: Path) -> Writer:
+    """The format that a report's suffix asks for.
+
+    Raises:
+        InputError: no format that exists has this suffix.
+    """
+    suffix = path.suffix.lower()
+    for writer in WRITERS.values():
+        if writer.suffix == suffix:
+            return writer
+    raise InputError(says="report-suffix", path=path, known=", ".join(SUFFIXES))
+
+
+def encode(text: str) -> bytes:
+    """A report's bytes; file names that are no text keep a readable stand-in, which is valid JSON too."""
+    return text.encode("utf-8", "backslashreplace")
