@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(
     r"""(?P<comment>\#\[\[.*?(?:\]\]|\Z)|\#[^\r\n]*)
     |(?P<head>[A-Za-z_]\w*)[ \t]*\(
-    |(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")
+    |(?P<string>"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))
     |(?P<word>[^\s()"\#]+)""",
     re.VERBOSE | re.DOTALL,
 )

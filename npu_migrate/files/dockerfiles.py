@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 _INSTRUCTION = re.compile(r"\s*(?:ONBUILD\s+)?([A-Za-z]+)(?=\s|$)")
 _HEREDOC = re.compile(r"<<-?['\"]?([A-Za-z_]\w*)['\"]?")
-_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"')
+_STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)', re.DOTALL)
 _RELEASE = re.compile(r"(?:CUDA|CUDNN|NCCL|CU)(?:_\w+)?$", re.IGNORECASE)
 _COMMANDS = {"RUN", "CMD", "ENTRYPOINT", "HEALTHCHECK", "SHELL"}
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(
     r"""(?P<comment>\#[^\r\n]*)
-    |(?P<string>\b[rRbBuUfF]{0,2}(?:\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)
-        |"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|'[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*'))
+    |(?P<string>(?<!\w)[rRbBuUfF]{0,2}(?:\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)
+        |"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*(?:"|(?=[\r\n])|\\?\Z)|'[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*(?:'|(?=[\r\n])|\\?\Z)))
     |(?P<name>\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)""",
     re.VERBOSE | re.DOTALL,
 )
-_CODE = re.compile(r"(?:torch\.)(?:cuda|backends\.cud)[\w.]*|[\w\])]+\.cuda\(")
+_CODE = re.compile(r"(?:torch\.)(?:cuda|backends\.cud)[\w.]*|\.cuda\(")
 _DEVICE = re.compile(r"\w*?[\"']{1,3}(?:cuda(?:[:\"'].*)?|(?:[\w:]+,)*(?:\w+:)?nccl)[\"']{1,3}", re.DOTALL)
 _LONE = re.compile(r"[A-Za-z_]\w*")
 _PARTS = {"cuda", "cudnn", "is_cuda", "nccl", "is_nccl_available", "NCCL", "CUDA"}

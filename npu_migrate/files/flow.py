@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from npu_migrate.files.sites import Sites
 
 _TOKEN = re.compile(
-    r"""(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^']*')
+    r"""(?P<string>"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|'[^']*')
     |(?P<comment>\#[^\r\n]*)
     |(?P<mark>[\[\]{},]|:(?=[\s"'\[{]|$))
     |(?P<plain>[^\s\[\]{},"'#:](?:[^\[\]{},\r\n:]|:(?!\s|$))*)
     |(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
-_BRACKET = re.compile(r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"|'[^'\r\n]*'|[\[\]{}]", re.DOTALL)
+_BRACKET = re.compile(r"\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|\\?\Z)|'[^'\r\n]*'|[\[\]{}]", re.DOTALL)
 _ARGUMENTS = {"args", "cmd", "command", "entrypoint"}
 
 

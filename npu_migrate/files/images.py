@@ -15,6 +15,7 @@ _STRONG = re.compile(
     re.IGNORECASE,
 )
 _WEAK = re.compile(r"(?<![A-Za-z])(?:cuda|cudnn|nvidia)|[-_:]gpu\b|[-_:]cu1\d\d\b|tritonserver", re.IGNORECASE)
+_LONGEST = 300
 _NO_IMAGE = re.compile(r"\s|://|^\$\{?\w+\}?$|^cuda:?\d*$|\.(?:bmp|gif|jpe?g|png|svg|webp)$", re.IGNORECASE)
 
 
@@ -27,7 +28,11 @@ def image(sites: Sites, span: tuple[int, int], value: str, *, sure: bool = True)
         value: The name without quotes.
         sure: Whether the place holds nothing but images (``FROM``, ``image:``); elsewhere only telling names count.
     """
-    if _NO_IMAGE.search(value) or not (_STRONG.search(value) or (sure and _WEAK.search(value))):
+    if (
+        len(value) > _LONGEST
+        or _NO_IMAGE.search(value)
+        or not (_STRONG.search(value) or (sure and _WEAK.search(value)))
+    ):
         return False
     sites.add(span, marks.IMAGE, value, image=value)
     return True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"[^\r\n]+")
 _SECTION = re.compile(r"\[([^\]\r\n]*)\]")
-_PAIR = re.compile(r"([^\s=:#;\[][^=:\r\n]*?)[ \t]*[=:][ \t]*")
+_PAIR = re.compile(r"([^\s=:#;\[][^=:\r\n]*)[=:][ \t]*")
 _COMMENT = re.compile(r"^\s*[#;]|\s[#;]\s")
 _REQUIREMENTS = {"deps", "install_requires", "requires", "setup_requires", "tests_require"}
 
@@ -38,7 +38,7 @@ def scan(sites: Sites, kind: str) -> None:
         if head:
             section, key = head.group(1), ""
         elif pair:
-            key = pair.group(1)
+            key = pair.group(1).rstrip()
             _value(sites, (pins, shell), Setting((section, key), "", start, (pair.end(), end)))
         else:
             _value(sites, (pins, shell), Setting((section, key), "", start, (start, end), item=True))

@@ -18,10 +18,11 @@ _CUDA_BUILD = re.compile(r"(?:\+|%2B)[\w.]*?cu\d{2,3}\b|[/_.-]cu\d{2,3}\b", re.I
 _INDEX = re.compile(r"/cu\d{2,3}\b|pypi\.(?:ngc\.)?nvidia\.com", re.IGNORECASE)
 _URL = re.compile(r"(?:git\+)?(?:https?|ssh|file)://|git@")
 _EGG = re.compile(r"#egg=([\w.-]+)")
-_RELEASE = re.compile(r"={2,3}\s*v?([\d.]*\d)")
+_RELEASE = re.compile(r"(?:={2,3}\s*v?|-)(\d+(?:\.\d+)*)")
 _CONDA_CUDA = re.compile(r"cudatoolkit|cuda|cudnn|nccl|pytorch-cuda|cuda-[\w-]+|pytorch-gpu|lib(?:cu|nv)[\w-]+")
 _TORCH_NAMES = {"torch", "pytorch"}
 _COMPANIONS = {"torchvision", "torchaudio", "torchtext", "torchdata"}
+_LONGEST = 1000
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
@@ -36,7 +37,7 @@ class Pins:
 
     def requirement(self, start: int, end: int) -> None:
         """Report one pip requirement: a name with its version, a URL, or a path."""
-        raw = self._sites.text[start:end].strip()
+        raw = self._sites.text[start : min(end, start + _LONGEST)].strip()
         if _URL.match(raw):
             name, rest = self._name_of_url(raw), raw
         else:
@@ -83,7 +84,7 @@ class Pins:
 
     def conda(self, start: int, end: int) -> None:
         """Report one conda spec such as ``nvidia::cudatoolkit=11.3``."""
-        raw = self._sites.text[start:end].strip().strip("\"'")
+        raw = self._sites.text[start : min(end, start + _LONGEST)].strip().strip("\"'")
         found = _CONDA.match(raw)
         if not found:
             return

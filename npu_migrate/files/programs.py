@@ -41,6 +41,8 @@ _VALUED = {"-r", "-c", "-t", "-n", "-p", "--requirement", "--constraint", "--tar
 def basename(word: Word) -> str:
     """What a word is as a command: the kind of program, or its own name."""
     name = word.name
+    if "=" in word.value:
+        return ""
     if _PYTHON.match(name):
         return "python"
     if _PIP.match(name):

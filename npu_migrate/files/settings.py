@@ -30,6 +30,7 @@ _TAG = re.compile(r"cu\d{2,3}")
 _TORCH = re.compile(r"torch\.(?:cuda|backends\.cud)[\w.]*")
 _RESOURCE = re.compile(r"nvidia\.com/(?:gpu|mig)[\w.-]*|gpu\.nvidia[\w.-]*")
 _WHEELS = re.compile(r"https?://\S*/cu\d{2,3}\b\S*")
+_LONGEST = 1000
 _OFFLOAD = {"offload_param", "offload_optimizer", "zero_optimization", "aio"}
 
 
@@ -55,6 +56,8 @@ class Setting(NamedTuple):
 
 def setting(sites: Sites, pins: Pins, it: Setting) -> None:
     """Report one setting; words that stay unexplained are left to the caller."""
+    if len(it.value) + len(it.key) > _LONGEST:
+        return
     if not it.item and variable(it.key) and environment.assigned(sites, it.whole, it.key, it.value):
         return
     pair = environment.ASSIGNMENT.match(it.value) if it.item else None

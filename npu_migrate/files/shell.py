@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _DEPTH = 4
 _ARGUMENT = re.compile(r"([-+~]*[\w.\[\]{}$/-]*)[:+?]?=(.*)$", re.DOTALL)
-_DEFAULT = re.compile(r"\$\{\w+:?[-=]([\w:,]+)\}")
+_DEFAULT = re.compile(r"\$\{(\w+):?[-=]([\w:,]+)\}")
 _DIRECTIVE = re.compile(r"#(?:SBATCH|PBS|BSUB|\$|DSUB)\b.*?(--?(?:gres=gpu|gpus?|ngpus)\S*|gpus?[=:]\S+|\s-G\s+\S+)")
 _SUBSTITUTION = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _PATH = re.compile(r"/(?:usr/local|usr/lib|usr|opt|[\w.-]+)/(?:nvidia/)?cuda(?=[-/\"':\s]|$)[\w./+-]*")
 _REPOSITORY = re.compile(
-    r"[\w.]*\.nvidia\.com/compute\S*|nvidia\.github\.io\S*|sources\.list\.d/(?:cuda|nvidia)[\w.-]*"
+    r"(?<![\w.])[\w.]*\.nvidia\.com/compute\S*|nvidia\.github\.io\S*|sources\.list\.d/(?:cuda|nvidia)[\w.-]*"
 )
 _LIBRARY = re.compile(
     r"-l(?:cuda|cudart\w*|cublas\w*|cudnn\w*|curand\w*|cusparse\w*|cusolver\w*|cufft\w*|cupti|nccl\w*|nvinfer\w*|nvrtc\w*"
@@ -104,11 +104,11 @@ class Shell:
             index = None
         self._tools(command)
         for at, word in enumerate(words):
+            if program == "python" and at and words[at - 1].value == "-c":
+                python_text(self._sites, word.span)
             self._word(words, at, depth)
             if program in {"docker", "run"}:
                 self._container(words, at)
-            elif program == "python" and at and words[at - 1].value == "-c":
-                python_text(self._sites, word.span)
         self._sites.stay(command.span, marks.STAY_NAME)
 
     def _text(self, words: tuple[Word, ...], depth: int) -> None:
@@ -174,19 +174,20 @@ class Shell:
         ):
             self._value(word.span, "", word.value)
         for default in _DEFAULT.finditer(word.raw):
-            first, last = default.span(1)
-            self._value((word.start + first, word.start + last), "", default.group(1))
+            first, last = default.span(2)
+            self._value((word.start + first, word.start + last), default.group(1), default.group(2))
 
     @staticmethod
     def _compared(words: tuple[Word, ...], at: int) -> bool:
         near = words[max(at - 1, 0) : at + 2]
-        return any(word.value in _COMPARED for word in near)
+        return words[at].value == "cuda" and any(word.value in _COMPARED for word in near)
 
     def _value(self, span: tuple[int, int], name: str, value: str) -> None:
-        if device_value(value):
-            self._sites.add(span, marks.ARGUMENT_DEVICE, value, name=name.strip(), value=value, npu=npu_name(value))
-        elif backend_value(value):
-            self._sites.add(span, marks.ARGUMENT_BACKEND, value, name=name.strip(), value=value, npu=npu_name(value))
+        if device_value(value) or backend_value(value):
+            mark = marks.ARGUMENT_DEVICE if device_value(value) else marks.ARGUMENT_BACKEND
+            if not name:
+                mark = marks.ARGUMENT_NAMED
+            self._sites.add(span, mark, value, name=name, value=value, npu=npu_name(value))
 
     def _parts(self, word: Word) -> None:
         sites = self._sites
@@ -198,7 +199,8 @@ class Shell:
             if not sites.covered(*found.span()):
                 sites.add(found.span(), marks.TOOLKIT_PATH, found.group(), path=found.group())
         for found in _TORCH.finditer(sites.text, *word.span):
-            sites.add(found.span(), marks.CONFIG_TORCH, found.group(), name=found.group())
+            if not sites.covered(*found.span()):
+                sites.add(found.span(), marks.CONFIG_TORCH, found.group(), name=found.group())
         if "whl/" in word.raw and not sites.covered(*word.span):
             self._installers.pins.index(*word.span)
 

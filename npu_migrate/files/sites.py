@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from npu_migrate.model import Finding, Span, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from npu_migrate.model import Status
 
 TIE = re.compile(r"cuda|nccl|cudnn", re.IGNORECASE)
@@ -19,10 +17,13 @@ TIE = re.compile(r"cuda|nccl|cudnn", re.IGNORECASE)
 LISTED = "names"
 """The fact that lists every site of a group, however long that gets."""
 
+LINE_CROWD = 20
+FILE_CROWD = 1000
+"""How many findings that say the same are listed for one line and for one file."""
+
 _AFTER = re.compile(r"[\w.:/+-]*")
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _CLIP = 200
-_CROWD = 20
 
 
 class Mark(NamedTuple):
@@ -55,26 +56,34 @@ class Sites:
         self._seen = bytearray(len(text))
         self._notes: list[Note] = []
         self._taken: list[Finding] = []
-        self._crowds: dict[tuple[int, Mark, str, tuple[tuple[str, str], ...]], int] = {}
+        self._crowds: dict[tuple[int, Mark, str, tuple[tuple[str, str], ...]], tuple[int, int]] = {}
 
     def add(self, span: tuple[int, int], mark: Mark, symbol: str = "", **facts: str) -> None:
         """Take one site.
 
-        The same site over and over on one line (a minified file) is counted up to a point and then stretched, so that
-        a hostile line yields a report of human size.
+        The same site over and over (a minified file, a generated one) is listed up to a point; then the last one is
+        stretched over the rest, so that a hostile file yields a report of human size.
         """
         start, end = span
         self._seen[start:end] = b"\1" * (end - start)
         carried = tuple((name, value if name == LISTED else clip(value)) for name, value in sorted(facts.items()))
         note = Note(start, end, mark, clip(symbol), carried)
-        crowd = (self.line(start), mark, note.symbol, note.facts)
-        met = self._crowds.get(crowd, 0)
-        if met >= 0:
-            self._crowds[crowd] = met + 1 if met + 1 < _CROWD else ~len(self._notes)
-            self._notes.append(note)
-        else:
-            last = self._notes[~met]
-            self._notes[~met] = last._replace(end=max(end, last.end))
+        said = (mark, note.symbol, note.facts)
+        crowds = (((self.line(start), *said), LINE_CROWD), ((0, *said), FILE_CROWD))
+        for crowd, most in crowds:
+            count, index = self._crowds.get(crowd, (0, 0))
+            if count >= most:
+                self._stretch(index, end)
+                return
+        for crowd, _ in crowds:
+            self._crowds[crowd] = (self._crowds.get(crowd, (0, 0))[0] + 1, len(self._notes))
+        self._notes.append(note)
+
+    def _stretch(self, index: int, end: int) -> None:
+        last = self._notes[index]
+        if end > last.end:
+            self._seen[last.end : end] = b"\1" * (end - last.end)
+            self._notes[index] = last._replace(end=end)
 
     def covered(self, start: int, end: int) -> bool:
         """Whether a finding reaches over all of this stretch."""
@@ -86,20 +95,29 @@ class Sites:
 
     def stay(self, span: tuple[int, int], mark: Mark) -> None:
         """Account for the words of a stretch that no finding holds yet: one site a line."""
-        first = last = None
-        for word in tie_words(self.text, *span):
-            if all(self.covered(*tie.span()) for tie in TIE.finditer(self.text, *word)):
+        first: tuple[int, int] | None = None
+        last, line_end, seen = (0, 0), 0, self._seen
+        for tie in TIE.finditer(self.text, *span):
+            start, end = tie.span()
+            if seen[start] and seen[end - 1]:
                 continue
-            if first and self.line(first[0]) != self.line(word[0]):
-                self._stay(first, last, mark)
+            if first and start >= line_end:
+                self._stay(first, last, span, mark)
                 first = None
-            first, last = first or word, word
-        self._stay(first, last, mark)
+            if first is None:
+                first, line_end = (start, end), self._line_end(start)
+            last = (start, end)
+        if first:
+            self._stay(first, last, span, mark)
 
-    def _stay(self, first: tuple[int, int] | None, last: tuple[int, int] | None, mark: Mark) -> None:
-        if first and last:
-            word = self.text[slice(*first)]
-            self.add((first[0], last[1]), mark, word, word=word)
+    def _stay(self, first: tuple[int, int], last: tuple[int, int], within: tuple[int, int], mark: Mark) -> None:
+        start, stop = word_around(self.text, first, within)
+        word = self.text[start:stop]
+        self.add((start, word_around(self.text, last, within)[1]), mark, word, word=word)
+
+    def _line_end(self, offset: int) -> int:
+        line = self.line(offset)
+        return self._starts[line] if line < len(self._starts) else len(self.text)
 
     def cell(self, source: str, number: int) -> Sites:
         """Start the collection of one cell of this notebook."""
@@ -135,15 +153,10 @@ def clip(value: str) -> str:
     return value if len(value) <= _CLIP else value[: _CLIP - 1] + "…"
 
 
-def tie_words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Walk the words of a stretch that contain cuda, nccl or cudnn."""
-    low = start
-    for tie in TIE.finditer(text, start, end):
-        if tie.start() < low:
-            continue
-        first = tie.start()
-        while first > low and (text[first - 1].isalnum() or text[first - 1] in "_.:/+-"):
-            first -= 1
-        after = _AFTER.match(text, tie.end(), end)
-        low = after.end() if after else tie.end()
-        yield first, low
+def word_around(text: str, tie: tuple[int, int], within: tuple[int, int]) -> tuple[int, int]:
+    """The word that a tie is part of: a name, a path, an image, a URL."""
+    first = tie[0]
+    while first > within[0] and (text[first - 1].isalnum() or text[first - 1] in "_.:/+-"):
+        first -= 1
+    after = _AFTER.match(text, tie[1], within[1])
+    return first, after.end() if after else tie[1]

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(
     r"""(?P<comment>//[^\r\n]*|/\*.*?(?:\*/|\Z))
     |(?P<include>\#[ \t]*include[ \t]*[<"](?P<header>[^>"\r\n]+)[>"])
-    |(?P<string>"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|'(?:[^'\\\r\n]|\\.)')
+    |(?P<string>"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*(?:"|(?=[\r\n])|\\?\Z)|'(?:[^'\\\r\n]|\\.)')
     |(?P<launch><<<)
     |(?P<name>[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)""",
     re.VERBOSE | re.DOTALL,
 )
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?(?:\*/|\Z)|\"[^\"\\\r\n]*(?:\\.[^\"\\\r\n]*)*\"", re.DOTALL)
+_COMMENT = re.compile(
+    r"//[^\r\n]*|/\*.*?(?:\*/|\Z)|\"[^\"\\\r\n]*(?:\\.[^\"\\\r\n]*)*(?:\"|(?=[\r\n])|\\?\Z)", re.DOTALL
+)
 _KERNEL = re.compile(
     r"__global__\s+(?:(?:static|inline|__launch_bounds__\s*\([^()]*\))\s*)*void\s+"
     r"(?:__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*)?([A-Za-z_]\w*)"

@@ -27,6 +27,7 @@ _KEY = re.compile(
 _BLOCK = re.compile(r"(?:[&!]\S+\s+)*[|>][-+0-9]*\s*(?:\#.*)?$")
 _COMMENT = re.compile(r"\s#|^#")
 _DASH = re.compile(r"-(?=\s|$)[ \t]*")
+_LONGEST_KEY = 500
 _SPACE = re.compile(r"[ \t]*")
 _PROPERTY = re.compile(r"(?:[&!]\S+\s+)*")
 
@@ -112,7 +113,7 @@ class _Yaml:
         if self._text.startswith("#", at):
             self._sites.stay((at, end), marks.STAY_COMMENT)
             return after
-        key = _KEY.match(self._text, at, end)
+        key = _KEY.match(self._text, at, min(end, at + _LONGEST_KEY))
         if not key:
             return self._value(_Place(at, at, end, item=True), after, indent)
         depth = at - start
