@@ -7,6 +7,8 @@ import sys
 import zipfile
 from typing import TYPE_CHECKING
 
+from npu_migrate.target.refresh import errors
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
@@ -46,7 +48,7 @@ def unpack(wheel: Path, into: Path, wanted: Callable[[str], bool]) -> None:
 
 def torch_npu_member(member: str) -> bool:
     """The sources, lists and libraries of torch_npu."""
-    return member.startswith("torch_npu") and member.endswith((".py", ".yaml", ".so", "METADATA"))
+    return member.startswith("torch_npu") and (member.endswith((".py", ".yaml", ".so")) or errors.member(member))
 
 
 def torch_member(member: str) -> bool:
