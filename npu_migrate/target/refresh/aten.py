@@ -12,7 +12,7 @@ IMPLICIT = "CompositeImplicitAutograd"
 EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 
 # A default kernel that only forwards takes the fate of what it forwards to.
-FORWARDED = {"N": "n", "F": "f", "X": "x"}
+FORWARDED = {"N": "n", "O": "n", "F": "f", "X": "x"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def statuses(every: Mapping[str, Definition], native: Collection[str]) -> dict[s
 
 def _direct(name: str, one: Definition, native: Collection[str]) -> str:
     if name in native:
-        return "N"
+        return "O" if one.kind == "implicit" else "N"
     if one.kind == "implicit":
         return "C"
     if one.kind == "explicit":
