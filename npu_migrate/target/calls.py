@@ -24,6 +24,16 @@ def sometimes(callees: Iterable[str]) -> tuple[str, ...]:
     return tuple(name[len(SOMETIMES) :] for name in callees if name.startswith(SOMETIMES))
 
 
+def callees(name: str, table: Mapping[str, list[str]]) -> list[str]:
+    """What an operator calls; an in-place or ``out=`` variant that was not traced calls what its plain form does."""
+    if name in table:
+        return table[name]
+    base, _, overload = name.partition(".")
+    plain = overload.removesuffix("out").removesuffix("_")
+    sibling = f"{base.removesuffix('_')}.{plain}".removesuffix(".")
+    return table.get(sibling, []) if sibling != name else []
+
+
 def worst(
     name: str, letters: Mapping[str, str], table: Mapping[str, list[str]], opened: frozenset[str] = frozenset()
 ) -> tuple[OpStatus, str]:
@@ -31,7 +41,7 @@ def worst(
     status, because = LETTERS[letters[name]], ""
     if letters[name] not in _OPENED:
         return status, because
-    for callee in always(table.get(name, ())):
+    for callee in always(callees(name, table)):
         if callee not in letters or callee in opened:
             continue
         below, deeper = worst(callee, letters, table, opened | {name})

@@ -190,7 +190,7 @@ def _operator(column: int, name: str) -> Operator | None:
     status = LETTERS[letter]
     via = table.get("via", {}).get(name, "") if letter in "nfx" else ""
     traced = store.table("calls").get("operators", {})
-    callees = [other for other in traced.get(name, ()) if other.lstrip(calls.SOMETIMES) in _letters(column)]
+    callees = [other for other in calls.callees(name, traced) if other.lstrip(calls.SOMETIMES) in _letters(column)]
     worst, because = calls.worst(name, _letters(column), traced)
     return Operator(
         name,

@@ -82,6 +82,11 @@ def add_operators(
     found.operators = aten.statuses(every, {aten.overload(entry) for entry in kernels})
     found.cuda = aten.cuda_kernels(every)
     found.via = {name: one.via for name, one in every.items() if one.via}
+    add_python(found, every)
+
+
+def add_python(found: Facts, every: Mapping[str, aten.Definition]) -> None:
+    """In which module of torch an operator's functions stand, and whether it is a function, a method, or both."""
     spelled: dict[str, tuple[str, set[str]]] = {}
     for name, one in every.items():
         if one.variants:
