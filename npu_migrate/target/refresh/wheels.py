@@ -23,10 +23,10 @@ class NoWheelError(RuntimeError):
     """pip found no wheel of this name and version."""
 
 
-def download(name: str, version: str, platforms: Sequence[str], into: Path) -> Path:
+def download(name: str, version: str, platforms: Sequence[str], into: Path, pythons: Sequence[str] = PYTHONS) -> Path:
     """One wheel, for the first of the usual Pythons that it was built for."""
     said = ""
-    for python in PYTHONS:
+    for python in pythons:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
         command += [part for platform in platforms for part in ("--platform", platform)]
         command += ["--python-version", python, "--dest", str(into), f"{name}=={version}"]
