@@ -22,9 +22,11 @@ class OpStatus(str, Enum):
         return {"cpu-fallback": 1, "missing": 2}.get(self.value, 0)
 
 
-# The letters of ``operators.json``. Lower case: a default kernel that forwards to the overload named ``via``.
+# The letters of ``operators.json``. Lower case: a default kernel that forwards to the overload named ``via``; ``O``: a
+# kernel that replaces a composite, and with it what the composite would have called forward and backward.
 LETTERS = {
     "N": OpStatus.NATIVE,
+    "O": OpStatus.NATIVE,
     "n": OpStatus.FUNCTIONAL,
     "C": OpStatus.COMPOSITE,
     "E": OpStatus.COMPOSITE_EXPLICIT,
@@ -39,8 +41,8 @@ LETTERS = {
 class Operator:
     """One aten overload in one release.
 
-    ``via`` names the overload that decides, where it is another one. ``calls`` is what a composite was seen to run,
-    and ``worst`` the worst status among itself and those.
+    ``via`` names the overload that decides, if it is another one. ``calls`` is what a composite was seen to run every
+    time, ``sometimes`` what depends on the arguments; ``worst`` is the worst status below it, ``because`` who has it.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Operator:
     hidden: bool = False
     cuda: bool = False
     calls: tuple[str, ...] = ()
+    sometimes: tuple[str, ...] = ()
     worst: OpStatus = OpStatus.NATIVE
     because: str = ""
 
@@ -60,19 +63,39 @@ class Operator:
 
 @dataclass(frozen=True)
 class PythonApi:
-    """A callable of torch (``torch.linalg.inv``) and the operators behind it."""
+    """A callable of torch (``torch.linalg.inv``) and the operators behind it.
+
+    ``calls`` were seen in every traced run, ``sometimes`` in some; ``backward`` is what every run's gradient needs,
+    of which only those are kept that some release lacks or runs on the CPU.
+    """
 
     name: str
     overloads: tuple[Operator, ...]
     calls: tuple[Operator, ...] = ()
+    sometimes: tuple[Operator, ...] = ()
     backward: tuple[Operator, ...] = ()
 
     @property
+    def decisive(self) -> Operator | None:
+        """The operator with the worst status in a plain call.
+
+        ``out=`` overloads count only where nothing else is. Of what depends on the arguments, the best counts.
+        """
+        plain = tuple(one for one in self.overloads if not one.name.endswith("out")) or self.overloads
+        certain = (*self.calls, *plain)
+        if not certain:
+            return min(self.sometimes, key=lambda one: one.worst.rank, default=None)
+        return max(certain, key=lambda one: one.worst.rank)
+
+    @property
     def worst(self) -> OpStatus:
-        """The worst status of what a plain call runs; ``out=`` overloads count only where there is nothing else."""
-        plain = [one for one in self.overloads if not one.name.endswith("out")]
-        ranked = [one.worst for one in (*(plain or self.overloads), *self.calls)]
-        return max(ranked, key=lambda status: status.rank, default=OpStatus.NATIVE)
+        """The status of the decisive operator."""
+        return self.decisive.worst if self.decisive else OpStatus.NATIVE
+
+    @property
+    def worst_backward(self) -> OpStatus:
+        """The worst status in the gradient of a plain call."""
+        return max((one.worst for one in self.backward), key=lambda status: status.rank, default=OpStatus.NATIVE)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from npu_migrate.target import releases, store
-from npu_migrate.target.model import LETTERS, CudaName, CustomOp, Operator, OpStatus, PythonApi
+from npu_migrate.target import calls, releases, store
+from npu_migrate.target.model import LETTERS, CudaName, CustomOp, Operator, PythonApi
 from npu_migrate.target.series import ABSENT, at
 
 if TYPE_CHECKING:
@@ -65,18 +65,25 @@ class Target:
 
     def python_api(self, name: str) -> PythonApi | None:
         """The operators behind ``torch.X``, ``torch.Tensor.X``, ``torch.linalg.X``, ``torch.nn.functional.X``, ..."""
+        table = store.table("calls")
         base = python_base(name)
-        traced = store.table("calls").get("python", {}).get(name, {})
-        if not base and not traced:
-            return None
         overloads = self.operators(base) if base else ()
-        if not overloads and not traced:
+        traced = name.replace("torch.Tensor.", "torch.", 1)
+        forward, backward = table.get("forward", {}).get(traced, []), table.get("backward", {}).get(traced, [])
+        if not overloads and not forward:
             return None
+        roots = self._known(calls.always(forward))
+        # A kernel that replaces a composite has a backward of its own, which a trace on the CPU says nothing about.
+        replaced = any(_letters(self.column)[one.name] == "O" for one in (*roots, *overloads))
         return PythonApi(
-            name, overloads, self._known(traced.get("forward", ())), self._known(traced.get("backward", ()))
+            name,
+            overloads,
+            roots,
+            self._known(calls.sometimes(forward)),
+            () if replaced else self._known(calls.always(backward)),
         )
 
-    def _known(self, names: list[str] | tuple[()]) -> tuple[Operator, ...]:
+    def _known(self, names: tuple[str, ...]) -> tuple[Operator, ...]:
         return tuple(one for one in (self.operator(name) for name in names) if one)
 
     def python_apis(self) -> Iterator[str]:
@@ -182,21 +189,20 @@ def _operator(column: int, name: str) -> Operator | None:
     table = store.table("operators")
     status = LETTERS[letter]
     via = table.get("via", {}).get(name, "") if letter in "nfx" else ""
-    calls = tuple(store.table("calls").get("operators", {}).get(name, ())) if letter in "CE" else ()
-    known = [other for other in calls if other in _letters(column)]
-    worst, because = _worst(column, name, status, known)
-    cuda = at(table.get("no_cuda", {}).get(name, ABSENT), column) == ABSENT
-    return Operator(name, status, via, letter in "fx", cuda, tuple(known), worst, because)
-
-
-def _worst(column: int, name: str, status: OpStatus, calls: list[str]) -> tuple[OpStatus, str]:
-    """The worst among an operator and what it calls; the table holds what is called in the end, so one step will do."""
-    worst, because = status, ""
-    for other in calls:
-        callee = LETTERS[_letters(column)[other]]
-        if other != name and callee.rank > worst.rank:
-            worst, because = callee, other
-    return worst, because
+    traced = store.table("calls").get("operators", {})
+    callees = [other for other in calls.callees(name, traced) if other.lstrip(calls.SOMETIMES) in _letters(column)]
+    worst, because = calls.worst(name, _letters(column), traced)
+    return Operator(
+        name,
+        status,
+        via=via,
+        hidden=letter in "fx",
+        cuda=at(table.get("no_cuda", {}).get(name, ABSENT), column) == ABSENT,
+        calls=calls.always(callees) if letter in "CE" else (),
+        sometimes=calls.sometimes(callees) if letter in "CE" else (),
+        worst=worst,
+        because=because,
+    )
 
 
 @lru_cache(maxsize=4)

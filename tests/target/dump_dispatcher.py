@@ -33,18 +33,27 @@ def status(operator):
 
 
 def exists(name):
+    """True or false; None where the module that should have it wants a CANN that is there."""
     parts = name.split(".")
-    for cut in range(len(parts), 0, -1):
+    # Attributes first: torch_npu.npu.mstx is a class there, and a module of the same name is behind it.
+    for cut in (1, *range(len(parts), 1, -1)):
         try:
             found = import_module(".".join(parts[:cut]))
         except ImportError:
             continue
-        for part in parts[cut:]:
-            if not hasattr(found, part):
-                return False
-            found = getattr(found, part)
-        return True
+        except (Exception, SystemExit):  # noqa: BLE001 - whatever a module does where CANN is not there
+            return None
+        if has_all(found, parts[cut:]):
+            return True
     return False
+
+
+def has_all(found, parts):
+    for part in parts:
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
 
 
 names = Path(sys.argv[1]).read_text(encoding="utf-8").split()

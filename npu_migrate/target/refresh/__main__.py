@@ -42,7 +42,7 @@ def refresh(release: str, into: Path, local: Path | None = None) -> None:
         _bring("torch_npu", release, npu_root, local)
         _bring("torch", torch, torch_root, local)
         _say(f"{release}: deriving")
-        facts = derive(npu_root, torch_root)
+        facts = derive(npu_root, torch_root, tables.read(into, "environment").get("documented", ()))
         row = _row(release, torch, npu_root, tables.read(into, "matrix"))
     tables.lay_facts(into, release, row, facts)
     _say(f"{release}: {len(facts.operators)} operators, {len(facts.custom)} of its own")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-IMPLICIT = "CompositeImplicitAutograd"
-EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+# The second names are those of torch 1.8.
+IMPLICIT = ("CompositeImplicitAutograd", "Math")
+EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "DefaultBackend")
 
 # A default kernel that only forwards takes the fate of what it forwards to.
-FORWARDED = {"N": "n", "F": "f", "X": "x"}
+FORWARDED = {"N": "n", "O": "n", "F": "f", "X": "x"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def _definition(entry: Mapping[str, Any]) -> Definition:
     delegate = str(entry.get("structured_delegate") or "")
     if delegate or keys.intersection(EXPLICIT):
         kind = "explicit"
-    elif not keys or IMPLICIT in keys:
+    elif not keys or keys.intersection(IMPLICIT):
         kind = "implicit"
     else:
         kind = "kernel"
@@ -83,7 +84,7 @@ def statuses(every: Mapping[str, Definition], native: Collection[str]) -> dict[s
 
 def _direct(name: str, one: Definition, native: Collection[str]) -> str:
     if name in native:
-        return "N"
+        return "O" if one.kind == "implicit" else "N"
     if one.kind == "implicit":
         return "C"
     if one.kind == "explicit":

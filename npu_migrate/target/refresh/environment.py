@@ -7,30 +7,35 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
-# A library holds its variables' names as plain strings; these beginnings keep everything else out.
-_BEGIN = (
-    rb"ACL|ACLNN|ASCEND|BMMV2|COMBINED|CPU_AFFINITY|DISABLED?|ENABLE|HCCL|HCOMM|INF_NAN|KINETO|LCCL|LOCAL|MULTI|MSMONITOR|"
-    rb"NPU|NSLB|OOM|PERF|PROF|PYTORCH|RANK|RESUME|SHUT|SLOW|STREAMS|TASK_QUEUE|TORCH|TORCHNPU|TORCH_NPU"
-)
-_IN_LIBRARY = re.compile(rb"\x00((?:" + _BEGIN + rb")_[A-Z0-9_]{2,60})(?=\x00)")
+# A library holds its variables' names as plain strings, among many others. Known names are looked for as such; these
+# beginnings find new ones.
+_NEW = re.compile(r"(?:ASCEND|HCCL|HCOMM|PYTORCH_NPU|TORCH_HCCL|TORCH_NPU)_[A-Z0-9_]{3,}$")
+_NO_VARIABLE = ("ASCEND_LOG_", "TORCH_NPU_SAFE_")
+_IN_LIBRARY = re.compile(rb"([A-Z][A-Z0-9_]{3,60})\x00")
+# Linkers let a string end inside a longer one.
+_LONG_ENOUGH = 10
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{3,}$")
 _READERS = ("getenv", "get", "setdefault", "pop")
 
 IN_PYTHON, IN_LIBRARY, IN_BOTH = "p", "S", "B"
 
 
-def variables(package: Path) -> dict[str, str]:
+def variables(package: Path, known: Collection[str] = ()) -> dict[str, str]:
     """Variable to letter: ``p`` Python, ``S`` library, ``B`` both."""
     python = {name for path in sorted(package.rglob("*.py")) for name in _read_in(path)}
-    library = {
-        match.decode()
-        for path in sorted(package.rglob("*.so"))
-        for match in _IN_LIBRARY.findall(path.read_bytes())
-        if not match.startswith((b"ACL_ERROR", b"ACL_FORMAT", b"ACL_MEM", b"ASCEND_LOG_"))
+    strings = {
+        match.decode() for path in sorted(package.rglob("*.so")) for match in _IN_LIBRARY.findall(path.read_bytes())
     }
+    library = {name for name in strings if _NEW.match(name) and not name.startswith(_NO_VARIABLE)}
+    library.update(strings.intersection({*known, *python}))
+    library.update(
+        name
+        for name in {*known, *python}
+        if len(name) >= _LONG_ENOUGH and any(string.endswith("_" + name) for string in strings)
+    )
     found = dict.fromkeys(sorted(python | library), IN_BOTH)
     found.update(dict.fromkeys(python - library, IN_PYTHON))
     found.update(dict.fromkeys(library - python, IN_LIBRARY))

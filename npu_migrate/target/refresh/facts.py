@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from npu_migrate.target.refresh import aten, environment
+from npu_migrate.target.refresh import aten, environment, errors
 from npu_migrate.target.refresh.surface import DATA, FUNCTION, MODULE, OPERATOR, PACKAGE, Surface, assigned_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
 _BY_CODEGEN = "csrc/aten/npu_native_functions_by_codegen.yaml"
@@ -20,9 +20,9 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # Modules that programs reach into; what else the package holds is its own business.
 _PUBLIC = re.compile(
-    r"torch_npu(\.(npu|contrib|profiler|distributed|utils|optim|jit|onnx|multiprocessing|asd|hif8_tensor)(\.[a-z]\w*)*)?$"
+    r"torch_npu(\.(npu|contrib|profiler|distributed|utils|optim|jit|onnx|multiprocessing|asd|hif8_tensor)(\.[a-z]\w*)*)?$|torch_npu\.npu\._(sanitizer|memory_viz)$"
 )
-_INNER = re.compile(r"torch_npu\.profiler\.analysis|torch_npu\.utils\._")
+_INNER = re.compile(r"torch_npu\.profiler\.analysis")
 # torch.cuda's private names that programs use nevertheless have their counterparts here.
 _WITH_PRIVATE = ("torch_npu.npu", "torch_npu.npu.memory")
 _CUDA_PRIVATE = ("_lazy_init", "_lazy_call", "_sleep", "_is_in_bad_fork", "_get_device", "_CudaDeviceProperties")
@@ -53,6 +53,7 @@ class Facts:
     custom: dict[str, str] = field(default_factory=dict)
     cuda_names: set[str] = field(default_factory=set)
     environment: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -60,15 +61,16 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
     return yaml.load(path.read_bytes(), _LOADER)  # noqa: S506 - both loaders are safe ones
 
 
-def derive(npu: Path, torch: Path) -> Facts:
-    """The facts in an unpacked torch_npu wheel and an unpacked torch wheel."""
+def derive(npu: Path, torch: Path, variables: Collection[str] = ()) -> Facts:
+    """The facts in an unpacked torch_npu wheel and an unpacked torch wheel; ``variables`` are the known ones."""
     kernels = read_yaml(npu / PACKAGE / _BY_CODEGEN)
     found = Facts()
     add_operators(found, read_yaml(next(torch.rglob("native_functions.yaml"))), kernels["supported"])
     add_custom(found, kernels["custom"])
     add_names(found, Surface(npu))
     found.cuda_names = cuda_names(Surface(torch, "torch.cuda"))
-    found.environment = environment.variables(npu / PACKAGE)
+    found.environment = environment.variables(npu / PACKAGE, variables)
+    found.errors = errors.read(npu / PACKAGE)
     return found
 
 
@@ -80,6 +82,11 @@ def add_operators(
     found.operators = aten.statuses(every, {aten.overload(entry) for entry in kernels})
     found.cuda = aten.cuda_kernels(every)
     found.via = {name: one.via for name, one in every.items() if one.via}
+    add_python(found, every)
+
+
+def add_python(found: Facts, every: Mapping[str, aten.Definition]) -> None:
+    """In which module of torch an operator's functions stand, and whether it is a function, a method, or both."""
     spelled: dict[str, tuple[str, set[str]]] = {}
     for name, one in every.items():
         if one.variants:

@@ -23,6 +23,12 @@ _NOT_AT_IMPORT = (
 )
 _MAY_GRAFT = re.compile(rb"^\s*(?:torch|torch_npu)\.[\w.]+ *(?:=[^=]|,)|globals_dict\[", re.MULTILINE)
 
+# The C extension puts names (the tensor types, the operators) into these, which only their __all__ tells.
+_FILLED_BY_C = ("torch_npu", "torch_npu.npu")
+
+# Decorators that give the class back.
+_HARMLESS = frozenset({"dataclass", "dataclasses.dataclass", "total_ordering", "unique"})
+
 # Kinds of names, one letter each: what the reader's ``Kind`` spells out.
 FUNCTION, CLASS, MODULE, DATA, OPERATOR, OPAQUE = "f", "c", "m", "d", "o", "b"
 
@@ -36,6 +42,7 @@ class Module:
     names: dict[str, str] = field(default_factory=dict)
     members: dict[str, set[str]] = field(default_factory=dict)
     exported: list[str] | None = None
+    open_ended: bool = False  # names come from where no source tells: a star import, a __getattr__
 
     def absolute(self, level: int, target: str | None) -> str:
         """The module that a (relative) import names."""
@@ -81,8 +88,9 @@ class Surface:
             except SyntaxError:
                 return module
             _Reader(self, module).read(tree.body)
-            for exported in module.exported or ():
-                module.names.setdefault(exported, DATA)
+            if name in _FILLED_BY_C or module.open_ended:
+                for exported in module.exported or ():
+                    module.names.setdefault(exported, DATA)
             self._add_submodules(module)
         return self._modules[name]
 
@@ -127,6 +135,7 @@ class _Reader:
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self.module.names[node.name] = FUNCTION
+                self.module.open_ended = self.module.open_ended or node.name == "__getattr__"
             elif isinstance(node, ast.ClassDef):
                 self._class(node)
             elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
@@ -149,16 +158,7 @@ class _Reader:
             self.read(handler.body)
 
     def _class(self, node: ast.ClassDef) -> None:
-        own = {
-            item.name for item in node.body if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-        }
-        own.update(
-            target.id
-            for item in node.body
-            if isinstance(item, (ast.Assign, ast.AnnAssign))
-            for target in (item.targets if isinstance(item, ast.Assign) else [item.target])
-            if isinstance(target, ast.Name)
-        )
+        own = _members(node)
         kind = CLASS
         for base in node.bases:
             inherited = self.module.members.get(base.id) if isinstance(base, ast.Name) else None
@@ -204,6 +204,7 @@ class _Reader:
                 self._take_members(source, alias)
                 continue
             origin = self.surface.module(source)
+            self.module.open_ended = self.module.open_ended or origin is None
             if origin is not None:
                 self.module.names.update(origin.starred())
                 self.module.members.update({k: v for k, v in origin.members.items() if k in origin.starred()})
@@ -212,6 +213,18 @@ class _Reader:
         origin = self.surface.module(source)
         if origin is not None and alias.name in origin.members:
             self.module.members[alias.asname or alias.name] = origin.members[alias.name]
+
+
+def _members(node: ast.ClassDef) -> set[str]:
+    """What a class itself has; a bare annotation binds nothing, and a decorator may return anything at all."""
+    if any(ast.unparse(one).partition("(")[0] not in _HARMLESS for one in node.decorator_list):
+        return set()
+    found = {item.name for item in node.body if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    for item in node.body:
+        if isinstance(item, (ast.Assign, ast.AnnAssign)) and item.value is not None:
+            targets = item.targets if isinstance(item, ast.Assign) else [item.target]
+            found.update(target.id for target in targets if isinstance(target, ast.Name))
+    return found
 
 
 def _strings(node: ast.expr) -> list[str]:

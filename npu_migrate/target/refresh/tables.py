@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate.target import series, versions
+from npu_migrate.target.refresh import errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,6 +86,7 @@ def lay_facts(folder: Path, release: str, row: Mapping[str, Any], facts: Facts) 
     environment = read(folder, "environment")
     read_by = columns.lay(environment.get("read", {}), facts.environment)
     write(folder, "environment", {**environment, "read": read_by})
+    write(folder, "errors", errors.merge(read(folder, "errors"), facts.errors))
     write(folder, "releases", {**known, "releases": {one: rows[one] for one in columns.after}})
 
 

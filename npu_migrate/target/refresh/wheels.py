@@ -7,6 +7,8 @@ import sys
 import zipfile
 from typing import TYPE_CHECKING
 
+from npu_migrate.target.refresh import errors
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
@@ -21,10 +23,10 @@ class NoWheelError(RuntimeError):
     """pip found no wheel of this name and version."""
 
 
-def download(name: str, version: str, platforms: Sequence[str], into: Path) -> Path:
+def download(name: str, version: str, platforms: Sequence[str], into: Path, pythons: Sequence[str] = PYTHONS) -> Path:
     """One wheel, for the first of the usual Pythons that it was built for."""
     said = ""
-    for python in PYTHONS:
+    for python in pythons:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
         command += [part for platform in platforms for part in ("--platform", platform)]
         command += ["--python-version", python, "--dest", str(into), f"{name}=={version}"]
@@ -46,7 +48,7 @@ def unpack(wheel: Path, into: Path, wanted: Callable[[str], bool]) -> None:
 
 def torch_npu_member(member: str) -> bool:
     """The sources, lists and libraries of torch_npu."""
-    return member.startswith("torch_npu") and member.endswith((".py", ".yaml", ".so", "METADATA"))
+    return member.startswith("torch_npu") and (member.endswith((".py", ".yaml", ".so")) or errors.member(member))
 
 
 def torch_member(member: str) -> bool:
