@@ -93,6 +93,9 @@ class Profiler(Rule):
 
     def _moves(self) -> bool:
         """Whether this file profiles the device, and with nothing that torch_npu's profiler lacks."""
+        return self.work.module.fact("profiles the device", self._profiles_device)
+
+    def _profiles_device(self) -> bool:
         module = self.work.module
         if any(f".{name}" in module.text for name in self.table["missing"]) or not self.target.has(f"{NEW}.profile"):
             return False
