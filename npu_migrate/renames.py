@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -73,12 +72,15 @@ def spelled(name: str) -> str:
     return f"torch_npu{name[len('torch') :]}" if f"{name}.".startswith("torch.npu.") else name
 
 
-@lru_cache(maxsize=2)
 def frees_name(module: PythonModule, target: Target) -> bool:
     """Whether ``from torch import cuda`` may become ``from torch_npu import npu``, with every use renamed.
 
     Only where nobody else can miss the old name, and nothing has the new one.
     """
+    return module.fact("frees cuda", lambda: _frees_name(module, target))
+
+
+def _frees_name(module: PythonModule, target: Target) -> bool:
     scopes = [scope for scope in module.table.scopes.values() if "cuda" in scope.bindings or "cuda" in scope.elsewhere]
     if scopes != [module.table.module] or len(scopes[0].bindings["cuda"]) != 1:
         return False

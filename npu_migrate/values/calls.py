@@ -9,7 +9,7 @@ from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
 from npu_migrate.values.devices import PLACE_METHODS, Devices, is_device_name, parameters
 from npu_migrate.values.role import UNKNOWN, Kind, Role
-from npu_migrate.values.vocabulary import LOGGERS, LOOKUPS, OPTIONS, STRING_TESTS
+from npu_migrate.values.vocabulary import ATTRIBUTES, LOGGERS, LOOKUPS, OPTIONS, STRING_TESTS
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
@@ -37,6 +37,8 @@ class Calls:
             return self._option(call) if position else Role(Kind.TEXT, last)
         if last in STRING_TESTS and isinstance(call.func, ast.Attribute):
             return self.tested(call.func.value)
+        if position == 1 and isinstance(call.func, ast.Name) and last in ATTRIBUTES:
+            return Role(Kind.ATTRIBUTE, last)
         if last in LOOKUPS:
             return self._looked_up(node, call, last)
         name = self._meaning(call.func)

@@ -13,6 +13,7 @@ class Kind(str, Enum):
     TEST = "test"
     TEXT = "text"
     KEY = "key"
+    ATTRIBUTE = "attribute"
     UNKNOWN = "unknown"
 
 

@@ -8,4 +8,5 @@ OPTIONS = frozenset("add_argument option add_option argument DEFINE_string DEFIN
 STRING_TESTS = frozenset(
     "startswith endswith replace split rsplit partition removeprefix find index count lstrip strip".split()
 )
+ATTRIBUTES = frozenset("hasattr getattr setattr delattr".split())
 LOOKUPS = frozenset("get pop setdefault getattr setattr getenv".split())

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, Union
 
 import libcst as cst
 
 from npu_migrate import renames
+from npu_migrate.import_edits import Lines, Part, Small, from_import, path, regroup, renamed, spread, with_commas
 from npu_migrate.rule import Rule, Status, dotted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Small = Union[cst.BaseSmallStatement, cst.FlattenSentinel[cst.BaseSmallStatement]]
 Statement = Union[cst.Import, cst.ImportFrom]
-Lines = Union[cst.BaseStatement, cst.FlattenSentinel[cst.BaseStatement]]
-
-
-class Part(NamedTuple):
-    """One name of an import as it was and as it will be; ``module`` is where it comes from then."""
-
-    original: cst.ImportAlias
-    alias: cst.ImportAlias
-    module: str
-    moved: bool
 
 
 class CudaImport(Rule):
@@ -39,9 +29,7 @@ class CudaImport(Rule):
         parts = [self._part(before, after, base) for before, after in zip(original.names, updated.names)]
         if not any(part.moved for part in parts):
             return updated
-        groups = {part.module: [p for p in parts if p.module == part.module] for part in parts}
-        statements = _regroup(updated, groups)
-        return self._replace(original, updated, statements, [part for part in parts if part.moved])
+        return self._replace(original, updated, regroup(updated, parts), [part for part in parts if part.moved])
 
     def leave_Import(self, original: cst.Import, updated: cst.Import) -> Small:
         parts = [self._module_part(before, after) for before, after in zip(original.names, updated.names)]
@@ -52,18 +40,14 @@ class CudaImport(Rule):
         unique = [alias for index, alias in enumerate(plain) if not _is_repeated(alias, plain[:index])]
         statements: list[cst.BaseSmallStatement] = []
         if unique:
-            names = unique if len(unique) == len(parts) else _with_commas(unique)
+            names = unique if len(unique) == len(parts) else with_commas(unique)
             statements.append(updated.with_changes(names=names))
-        statements += [_from(part.module, [part.alias]) for part in parts if part.module]
+        statements += [from_import(part.module, [part.alias]) for part in parts if part.module]
         return self._replace(original, updated, statements, moved)
 
     def leave_SimpleStatementLine(self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine) -> Lines:
         """An import that became several gets a line for each."""
-        imports = isinstance(original.body[0], (cst.Import, cst.ImportFrom))
-        if not imports or len(original.body) != 1 or len(updated.body) == 1:
-            return updated
-        first = updated.with_changes(body=updated.body[:1])
-        return cst.FlattenSentinel([first, *(cst.SimpleStatementLine([small]) for small in updated.body[1:])])
+        return spread(original, updated)
 
     def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.BaseExpression:
         """A use of ``cuda`` after ``from torch import cuda``, where that name goes."""
@@ -85,14 +69,13 @@ class CudaImport(Rule):
         stays = Part(original, updated, base, moved=False)
         if not renames.is_cuda(name):
             return stays
-        path = renames.importable(self.target, name)
-        if path is None:
+        found = renames.importable(self.target, name)
+        if found is None:
             self._absent(original, name)
             return stays
-        module, _, leaf = path.rpartition(".")
-        alias = updated.with_changes(name=cst.Name(leaf))
-        if leaf != original.name.value and original.asname is None and not self._frees(name):
-            alias = alias.with_changes(asname=_as(original.evaluated_name))
+        module, _, leaf = found.rpartition(".")
+        keeps_name = leaf == original.name.value or self._frees(name)
+        alias = updated.with_changes(name=cst.Name(leaf)) if keeps_name else renamed(updated, leaf)
         return Part(original, alias, module, moved=True)
 
     def _frees(self, name: str) -> bool:
@@ -103,15 +86,15 @@ class CudaImport(Rule):
         stays = Part(original, updated, "", moved=False)
         if not renames.is_cuda(name):
             return stays
-        path = renames.importable(self.target, name)
-        if path is None or (original.asname is None and self.target.kind(path) != "module"):
+        found = renames.importable(self.target, name)
+        if found is None or (original.asname is None and self.target.kind(found) != "module"):
             self._absent(original, name)
             return stays
         if original.asname is None:
-            path = "torch_npu" if self._torch_is_imported_above(original) else "torch"
-        if self.target.kind(path) == "module" or path == "torch":
-            return Part(original, updated.with_changes(name=_path(path)), "", moved=True)
-        module, _, leaf = path.rpartition(".")
+            found = "torch_npu" if self._torch_is_imported_above(original) else "torch"
+        if self.target.kind(found) == "module" or found == "torch":
+            return Part(original, updated.with_changes(name=path(found)), "", moved=True)
+        module, _, leaf = found.rpartition(".")
         return Part(original, cst.ImportAlias(cst.Name(leaf), asname=updated.asname), module, moved=True)
 
     def _torch_is_imported_above(self, original: cst.ImportAlias) -> bool:
@@ -134,20 +117,20 @@ class CudaImport(Rule):
 
     def _star(self, original: cst.ImportFrom, updated: cst.ImportFrom, base: str) -> Small:
         """A star import moves if the new module has every name that the file may take from the old one."""
-        path = renames.importable(self.target, base)
-        missing = self._lost_by_star(base, path) if path else [base]
-        if path is None or missing:
+        found = renames.importable(self.target, base)
+        missing = self._lost_by_star(base, found) if found else [base]
+        if found is None or missing:
             names = ", ".join(missing)
             self.report(original, Status.MANUAL, "star", symbol=base, name=base, names=names)
             return updated
-        new = updated.with_changes(module=_path(path))
-        return self.rewrite(original, updated, new, "moved", symbol=base, module=path)
+        new = updated.with_changes(module=path(found))
+        return self.rewrite(original, updated, new, "moved", symbol=base, module=found)
 
-    def _lost_by_star(self, base: str, path: str) -> list[str]:
+    def _lost_by_star(self, base: str, found: str) -> list[str]:
         module = self.work.module
         used = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
         free = sorted(used - module.table.module.bindings.keys())
-        return [n for n in free if self.target.cuda_name(f"{base}.{n}").known and not self.target.has(f"{path}.{n}")]
+        return [n for n in free if self.target.cuda_name(f"{base}.{n}").known and not self.target.has(f"{found}.{n}")]
 
     def _replace(
         self,
@@ -177,54 +160,6 @@ def _source(statement: Statement) -> str:
     if isinstance(statement, cst.ImportFrom):
         return ".".join(dotted(statement.module) or [])
     return next((a.evaluated_name for a in statement.names if renames.is_cuda(a.evaluated_name)), "")
-
-
-def _regroup(statement: cst.ImportFrom, groups: dict[str, list[Part]]) -> list[cst.BaseSmallStatement]:
-    """One statement for each module; with comments between the names, each keeps the form of the original."""
-    if len(groups) == 1:
-        ((module, parts),) = groups.items()
-        names = [part.alias for part in parts]
-        return [statement.with_changes(module=_path(module), names=names)]
-    commented = any("#" in cst.Module([]).code_for_node(part.alias) for parts in groups.values() for part in parts)
-    made: list[cst.BaseSmallStatement] = []
-    for module, parts in groups.items():
-        aliases = [part.alias for part in parts]
-        if commented and statement.lpar is not None:
-            made.append(statement.with_changes(module=_path(module), names=[*aliases[:-1], _last(aliases[-1])]))
-        else:
-            made.append(_from(module, aliases))
-    return made
-
-
-def _last(alias: cst.ImportAlias) -> cst.ImportAlias:
-    """The name before a closing parenthesis, which stands at the left again."""
-    comma = alias.comma
-    if not isinstance(comma, cst.Comma) or not isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace):
-        return alias
-    space = comma.whitespace_after.with_changes(last_line=cst.SimpleWhitespace(""))
-    return alias.with_changes(comma=comma.with_changes(whitespace_after=space))
-
-
-def _from(module: str, aliases: list[cst.ImportAlias]) -> cst.ImportFrom:
-    return cst.ImportFrom(_path(module), _with_commas(aliases))
-
-
-def _path(module: str) -> cst.Attribute | cst.Name:
-    path = cst.parse_expression(module)
-    return path if isinstance(path, cst.Name) else cst.ensure_type(path, cst.Attribute)
-
-
-def _with_commas(aliases: list[cst.ImportAlias]) -> list[cst.ImportAlias]:
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    return [
-        *(a.with_changes(comma=comma) for a in aliases[:-1]),
-        aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT),
-    ]
-
-
-def _as(name: str) -> cst.AsName:
-    space = cst.SimpleWhitespace(" ")
-    return cst.AsName(cst.Name(name), whitespace_before_as=space, whitespace_after_as=space)
 
 
 def _is_repeated(alias: cst.ImportAlias, others: list[cst.ImportAlias]) -> bool:

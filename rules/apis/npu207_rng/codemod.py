@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from npu_migrate.calls import keyword_of, with_keyword
 from npu_migrate.renames import version
 from npu_migrate.rule import Rule, Status
 
@@ -27,26 +28,9 @@ class Rng(Rule):
 
     def _names_device(self, call: cst.Call) -> bool:
         """Whether the device is given, or there is none to save."""
-        for index, arg in enumerate(call.args):
-            name = arg.keyword.value if arg.keyword is not None else ""
-            if name == "device_type" or index >= POSITIONS:
-                return True
-            if (name == "devices" or (index == 0 and not name)) and isinstance(arg.value, (cst.List, cst.Tuple)):
-                return not arg.value.elements
-        return False
-
-
-def with_keyword(call: cst.Call, name: str, value: str) -> cst.Call:
-    """The call with one more keyword argument, in the style of those before it."""
-    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    added = cst.Arg(cst.SimpleString(f'"{value}"'), keyword=cst.Name(name), equal=equal)
-    if not call.args:
-        return call.with_changes(args=[added])
-    *before, last = call.args
-    if isinstance(last.comma, cst.Comma):
-        before_last = before[-1].comma if before else cst.MaybeSentinel.DEFAULT
-        between = before_last if isinstance(before_last, cst.Comma) else cst.Comma(cst.SimpleWhitespace(" "))
-        return call.with_changes(args=[*before, last.with_changes(comma=between), added.with_changes(comma=last.comma)])
-    between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    spaced = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
-    return call.with_changes(args=[*before, spaced, added.with_changes(whitespace_after_arg=last.whitespace_after_arg)])
+        if keyword_of(call, "device_type") is not None or len(call.args) > POSITIONS:
+            return True
+        first = call.args[0] if call.args and call.args[0].keyword is None else None
+        devices = keyword_of(call, "devices") or first
+        given = devices.value if devices is not None else None
+        return isinstance(given, (cst.List, cst.Tuple)) and not given.elements
