@@ -1,0 +1,86 @@
+"""The dtype of a tensor, where the file shows it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from npu_migrate.values.calls import argument, name_of
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.module import PythonModule
+
+METHODS = {"bool": "bool", "byte": "uint8", "double": "float64", "float": "float32", "half": "float16", "int": "int32"}
+METHODS |= {"long": "int64", "bfloat16": "bfloat16", "short": "int16", "char": "int8"}
+SAME_NAMES = {"double": "float64", "float": "float32", "half": "float16", "int": "int32", "long": "int64"}
+TYPES = {"BoolTensor": "bool", "ByteTensor": "uint8", "DoubleTensor": "float64", "FloatTensor": "float32"}
+TYPES |= {"HalfTensor": "float16", "IntTensor": "int32", "LongTensor": "int64", "BFloat16Tensor": "bfloat16"}
+KEEP = {"cuda", "npu", "cpu", "clone", "detach", "contiguous", "view", "reshape", "unsqueeze", "squeeze", "flatten"}
+PREDICATES = {
+    "isnan",
+    "isinf",
+    "isfinite",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "eq",
+    "ne",
+    "gt",
+    "lt",
+    "ge",
+    "le",
+}
+DEPTH = 6
+
+
+def dtype_name(module: PythonModule, node: ast.AST | None) -> str | None:
+    """``float64`` for ``torch.double``; None for what is no dtype of torch's."""
+    name = name_of(module, node) or ""
+    owner, _, last = name.rpartition(".")
+    return SAME_NAMES.get(last, last) if owner == "torch" else None
+
+
+def dtype_of(module: PythonModule, node: ast.AST | None, depth: int = DEPTH) -> str | None:
+    """The dtype of an expression that makes or converts a tensor, names followed to where they were set last."""
+    if node is None or depth == 0:
+        return None
+    if isinstance(node, ast.Name):
+        return _of_variable(module, node, depth - 1)
+    return _of_call(module, node, depth) if isinstance(node, ast.Call) else None
+
+
+def _of_call(module: PythonModule, node: ast.Call, depth: int) -> str | None:
+    given = dtype_name(module, argument(node, "dtype"))
+    name = name_of(module, node.func) or ""
+    if given is not None:
+        return given
+    if name.startswith("torch."):
+        return _of_function(name.rpartition(".")[2])
+    return _of_method(module, node, node.func, depth - 1) if isinstance(node.func, ast.Attribute) else None
+
+
+def _of_function(last: str) -> str | None:
+    return TYPES.get(last) or ("bool" if last in PREDICATES else None)
+
+
+def _of_method(module: PythonModule, call: ast.Call, func: ast.Attribute, depth: int) -> str | None:
+    if func.attr in METHODS:
+        return METHODS[func.attr]
+    if func.attr in PREDICATES:
+        return "bool"
+    if func.attr in ("to", "type") and call.args:
+        found = [dtype_name(module, one) for one in call.args]
+        given = next((one for one in found if one is not None), None)
+        return given or (dtype_of(module, func.value, depth) if func.attr == "to" else None)
+    return dtype_of(module, func.value, depth) if func.attr in (*KEEP, "to") else None
+
+
+def _of_variable(module: PythonModule, node: ast.Name, depth: int) -> str | None:
+    """By the last assignment above; nothing is certain where a loop or an unpacking sets the name."""
+    owner = module.names.binding_scope(node.id, module.scope_at(module.range_of(node)[0]))
+    bindings = owner.bindings.get(node.id, []) if owner is not None else []
+    before = [b for b in bindings if b.line < node.lineno]
+    if not before or any(b.kind != "value" for b in bindings if b.kind != "param"):
+        return None
+    last = max(before, key=lambda b: b.line)
+    return dtype_of(module, last.node, depth) if last.kind == "value" else None
