@@ -17,7 +17,6 @@ from npu_migrate.engine.driver import Driver
 from npu_migrate.engine.imports import insertions
 from npu_migrate.engine.leftovers import leftovers, unread_lines
 from npu_migrate.engine.module import PythonModule
-from npu_migrate.engine.rules import hits
 from npu_migrate.engine.suppressions import Suppressions
 from npu_migrate.engine.work import ENGINE, Work
 from npu_migrate.model import FileResult, Finding, Span, Status, Text
@@ -89,19 +88,31 @@ def rewrite(module: PythonModule, rules: ActiveRules, settings: Settings, suppre
     return Outcome(splice(module.text, edits), work.findings)
 
 
-def _areas(module: PythonModule, active: Sequence[RuleInfo]) -> list[regions.Region]:
-    """The regions to visit."""
-    if any(info.region == "module" for info in active):
-        raise regions.RegionError
+def _areas(module: PythonModule, active: Sequence[RuleInfo], rules: ActiveRules) -> list[regions.Region]:
+    """The regions to visit.
+
+    Raises:
+        RegionError: a rule wants to see the whole module.
+    """
     narrow: dict[int, Statement] = {}
     wide: dict[int, Statement] = {}
     for region in sorted({info.region for info in active}):
-        for statement in regions.locate(module, hits(module, [i for i in active if i.region == region])):
+        sites = _sites(module, [i for i in active if i.region == region], rules)
+        for statement in regions.locate(module, sites):
+            if region == "module":
+                raise regions.RegionError
             if region == "import" and not isinstance(statement.node, (ast.Import, ast.ImportFrom)):
                 continue
             outer = None if region in ("statement", "import") else regions.widen(statement, region)
             (wide if outer else narrow)[(outer or statement).index] = outer or statement
     return regions.cut(module, [s for s in narrow.values() if not _is_docstring(s)], list(wide.values()))
+
+
+def _sites(module: PythonModule, infos: Sequence[RuleInfo], rules: ActiveRules) -> list[int]:
+    try:
+        return rules.hits(module, infos)
+    except Exception as error:
+        raise RuleError(_culprit(error), f"{type(error).__name__}: {error}") from error
 
 
 def _is_docstring(statement: Statement) -> bool:
@@ -121,7 +132,7 @@ def by_region(
     Raises:
         RegionError: the regions cannot be parsed by themselves.
     """
-    areas = _areas(module, active)
+    areas = _areas(module, active, rules)
     tree = regions.parse(module, areas)
     work = Work(module, tree, settings, suppressions)
     driver = Driver(work, [rules.make(info, work) for info in active])
@@ -189,8 +200,9 @@ def _culprit(error: BaseException) -> str:
     trace = error.__traceback__
     culprit = ENGINE
     while trace is not None:
-        rule = trace.tb_frame.f_locals.get("self")
-        culprit = getattr(getattr(rule, "info", None), "code", culprit)
+        names = trace.tb_frame.f_locals
+        info = names.get("info") or getattr(names.get("self"), "info", None)
+        culprit = getattr(info, "code", culprit)
         trace = trace.tb_next
     return culprit
 
