@@ -149,7 +149,10 @@ class Registry:
         return named
 
     def _unknown(self, name: str) -> NoReturn:
-        near = get_close_matches(name.upper(), self._index, 3) or get_close_matches(name.lower(), self._index, 3)
+        begun = [rule.code for rule in self._rules if name and rule.code.startswith(name.upper())][:3]
+        near = begun or [
+            near for case in (name.upper(), name.lower()) for near in get_close_matches(case, self._index, 3)
+        ]
         raise PackError(says="rule-unknown-near" if near else "rule-unknown", name=name, near=", ".join(near))
 
 

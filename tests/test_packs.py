@@ -105,6 +105,8 @@ def test_find_by_code_or_name(registry):
     assert registry.find("tst102") is registry.find("number-two")
     with pytest.raises(packs.PackError, match=r"near=.*number-two"):
         registry.find("number-tow")
+    with pytest.raises(packs.PackError, match=r"near=TST102, TST103$"):
+        registry.find("tst10")
     with pytest.raises(packs.PackError, match="rule-unknown: "):
         registry.find("zzz")
 

@@ -21,13 +21,13 @@ def cells(text: str) -> int:
 
 
 def wrap(text: str, width: int) -> Iterator[str]:
-    """Lines of at most ``width`` cells; a longer word keeps a line to itself."""
-    line = ""
+    """Lines of at most ``width`` cells; a longer word keeps a line to itself, and the text its first indent."""
+    line, begun = "", False
     for piece in _PIECE.findall(text):
-        if line and cells(line + piece.rstrip()) > width:
+        if line.strip() and cells(line + piece.rstrip()) > width:
             yield line.rstrip()
-            line = ""
-        line += piece if line else piece.lstrip()
+            line, begun = "", True
+        line += piece.lstrip() if begun and not line else piece
     yield line.rstrip()
 
 

@@ -37,7 +37,7 @@ def complaint(result):
         ([".", "--rules", "nowhere"], r"nowhere: no rule\.toml"),
         (["rules", "lst"], "did you mean list"),
         (["rules", "show"], "CODE"),
-        (["rules", "show", "NPU10"], "near: NPU10"),
+        (["rules", "show", "NPU10"], "near: NPU101, NPU102"),
         (["rules", "new", "12", "x"], "looks like NPU123"),
         (["rules", "new", "NPU998", "No Name"], "looks like"),
         (["undo", "nowhere"], "nowhere"),

@@ -110,6 +110,11 @@ def test_wrapping_counts_cells_and_keeps_punctuation_with_its_word():
     assert not [line for line in lines if line[0] in "，。）"]  # noqa: RUF001 - see above
 
 
+def test_wrapping_keeps_the_first_indent_only():
+    assert list(wrap("    if a and b:", 12)) == ["    if a and", "b:"]
+    assert list(wrap("", 12)) == [""]
+
+
 def test_short_runs_show_no_progress_and_long_ones_do(monkeypatch):
     clock = iter([0.0, 0.2, 5.0, 5.0, 5.0])
     monkeypatch.setattr("npu_migrate.cli.render.time.monotonic", lambda: next(clock))
