@@ -55,7 +55,7 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
         elif interrupted(root):
             shown.note(say("summary.interrupted"))
         choice = choose(root, options.torch_npu)
-        report = _audit(shown, root, paths, options, choice)
+        report = _audit(shown, root, paths, options, choice, rules)
         changes = [Change(file.path, file.old, file.new) for file in report.changed]
         if options.apply:
             apply(root, changes, force=options.force)
@@ -66,7 +66,9 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
     return _verdict(report, check=options.check)
 
 
-def _audit(shown: Screen, root: Path, paths: Sequence[Path], options: Options, choice: Choice) -> Report:
+def _audit(  # noqa: PLR0913  # a run is all of these
+    shown: Screen, root: Path, paths: Sequence[Path], options: Options, choice: Choice, rules: packs.Registry
+) -> Report:
     target = load(choice.torch_npu)
     settings = Settings(
         target=target,
@@ -75,7 +77,7 @@ def _audit(shown: Screen, root: Path, paths: Sequence[Path], options: Options, c
         safety=Safety(options.safety),
         select=options.select,
         ignore=options.ignore,
-        rules=options.rules,
+        registry=rules,
         exclude=options.exclude,
         max_bytes=options.max_bytes,
         jobs=options.jobs or _cpus(),

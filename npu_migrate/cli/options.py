@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from click.core import ParameterSource
 
 from npu_migrate import config
-from npu_migrate.engine.scan import root_of
-from npu_migrate.engine.settings import MAX_BYTES
+from npu_migrate.engine.scan import MAX_BYTES, root_of
 from npu_migrate.errors import InputError
 from npu_migrate.report.writers import for_file
 

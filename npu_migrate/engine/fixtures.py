@@ -47,8 +47,7 @@ def run(case: Path, info: RuleInfo, data: bytes | None = None) -> FileResult:
     settings = Settings(
         target=load(options.pop("torch_npu")),
         safety=Safety(options.pop("safety")),
-        select=(info.code,),
-        rules=() if _built_in(info) else (info.folder,),
+        registry=packs.Registry([info]),
         **options,
     )
     return migrate_text("case.py", case.read_bytes() if data is None else data, settings)
@@ -103,7 +102,3 @@ def _options(case: Path) -> dict[str, Any]:
 
 def _beside(case: Path, suffix: str) -> Path:
     return case.with_name(case.name[: -len(".in.py")] + suffix)
-
-
-def _built_in(info: RuleInfo) -> bool:
-    return packs.builtin().resolve() in info.folder.resolve().parents

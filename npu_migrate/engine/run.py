@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import signal
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable, Optional
 
 from npu_migrate import packs
-from npu_migrate.engine import scan
+from npu_migrate.engine import kinds, scan
 from npu_migrate.engine.project import Project
 from npu_migrate.engine.rules import ActiveRules
 from npu_migrate.engine.text import SourceText
@@ -40,20 +41,20 @@ class Job:
 def migrate(roots: Sequence[Path], settings: Settings, progress: Progress = None) -> Iterator[FileResult]:
     """Look at every file below ``roots``; results come in the order of the tree.
 
-    ``progress`` is told how many of how many candidates are done, and which file is next. Files that no rule could
-    concern yield nothing.
+    ``progress`` is told how many of how many candidates are done, and which file is next. A file that no rule could
+    concern yields an empty result.
     """
     rules = _rules(settings)
+    looked: dict[str, Job | FileResult] = {}
     python: dict[str, Path] = {}
-    jobs: list[Job | FileResult] = []
     entries = scan.scan(roots, exclude=settings.exclude, max_bytes=settings.max_bytes)
-    for entry, data in scan.candidates(_noting(entries, python), rules.keywords()):
+    for entry, data in scan.candidates(_noting(entries, looked, python), rules.keywords()):
         if entry.skipped is not None:
             if entry.skipped.loses:
-                jobs.append(_skipped(entry.path, entry.kind or "unknown", entry.skipped.value))
+                looked[entry.path] = _skipped(entry.path, entry.kind or "unknown", entry.skipped.value)
         elif data:
-            jobs.append(Job(entry.path, entry.absolute, entry.kind or ""))
-    yield from _work_off(jobs, _Worker(settings, rules, python), progress)
+            looked[entry.path] = Job(entry.path, entry.absolute, entry.kind or "")
+    yield from _work_off(list(looked.values()), _Worker(settings, rules, python), progress)
 
 
 def migrate_text(path: str, data: bytes, settings: Settings, project: Project | None = None) -> FileResult:
@@ -62,7 +63,7 @@ def migrate_text(path: str, data: bytes, settings: Settings, project: Project | 
 
 
 def _rules(settings: Settings) -> ActiveRules:
-    registry = packs.load(settings.rules)
+    registry = settings.registry or packs.load()
     return ActiveRules(registry.select(settings.select, settings.ignore))
 
 
@@ -124,6 +125,7 @@ _mine: list[_Worker] = []
 
 def _start(worker: _Worker) -> None:
     gc.disable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     _mine[:] = [worker]
 
 
@@ -142,11 +144,15 @@ def _no_gc() -> Iterator[None]:
             gc.enable()
 
 
-def _noting(entries: Iterable[scan.Entry], python: dict[str, Path]) -> Iterator[scan.Entry]:
-    """Pass entries on and remember where the Python files are."""
+def _noting(
+    entries: Iterable[scan.Entry], looked: dict[str, Job | FileResult], python: dict[str, Path]
+) -> Iterator[scan.Entry]:
+    """Pass entries on, with an empty result for each file whose kind is known, and note where the Python files are."""
     for entry in entries:
-        if entry.kind == "python" and entry.skipped is None:
-            python[entry.path] = entry.absolute
+        if entry.kind is not None and entry.kind != kinds.DOCS and entry.skipped is None:
+            looked[entry.path] = FileResult(entry.path, entry.kind)
+            if entry.kind == "python":
+                python[entry.path] = entry.absolute
         yield entry
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from npu_migrate.engine.scan import MAX_BYTES
 from npu_migrate.model import Safety
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from npu_migrate.packs import Registry
     from npu_migrate.target import Target
 
 STYLES = ("npu",)
 IMPORTS = ("files", "entry", "none")
-MAX_BYTES = 4_000_000
 
 
 @dataclass(frozen=True)
 class Settings:
     """What to migrate to, how far, and with which rules.
 
-    ``max_bytes`` is the size above which a file is named but not read.
+    ``registry`` holds the rules to choose from (default: the built-in ones and those of installed packs); ``max_bytes``
+    is the size above which a file is named but not read.
     """
 
     target: Target
@@ -30,7 +30,7 @@ class Settings:
     safety: Safety = Safety.EXACT
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    rules: tuple[Path, ...] = ()
+    registry: Registry | None = None
     exclude: tuple[str, ...] = ()
     max_bytes: int = MAX_BYTES
     jobs: int = 1

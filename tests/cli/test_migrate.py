@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from cli_samples import MOVED, PACK, TRAIN, notes, train
+from cli_samples import MOVED, TRAIN, notes, train
 
 from npu_migrate.model import FileResult, Finding, Span, Status, Text
 
@@ -114,7 +114,7 @@ def test_options_reach_the_engine(migrate, engine, tree):
     assert settings.select == ("TST101", "TST102", "NPU1")
     assert settings.ignore == ("moved-call",)
     assert settings.safety.value == "numerics"
-    assert settings.rules == (PACK,)
+    assert settings.registry.find("TST101")
     assert settings.target.torch == "2.7.1"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from helpers import migrated, result, settings, statuses, tree
 
+from npu_migrate import packs
 from npu_migrate.engine.run import migrate
 
 PYTHON2 = 'import torch\nprint "cuda"\nx.cuda(async=True)\n'
@@ -65,7 +66,7 @@ def test_a_failing_rule_costs_only_its_file(tmp_path):
     found = tree(
         tmp_path / "code",
         {"a.py": "explode\nx.cuda()\n", "b.py": "x.cuda()\n", "c.py": "explode_later\nx.cuda()\n"},
-        rules=(tmp_path / "pack",),
+        registry=packs.load([tmp_path / "pack"]),
     )
     assert not found["a.py"].changed
     assert "KeyError" in dict(found["a.py"].findings[0].text.facts)["error"]
