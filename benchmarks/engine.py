@@ -2,7 +2,8 @@
 
     python benchmarks/engine.py TREE [TREE ...]
 
-Both sides run in this process, one after the other, several times; the smallest ratio of neighbours is printed with the
+Candidates are the Python files that hold a keyword of some rule. The start of the process (importing LibCST, reading the
+rules and the target) is on neither side. Both run in this process, one after the other, several times; the smallest ratio of neighbours is printed with the
 median, so that a noisy machine does not decide.
 """
 
@@ -18,6 +19,9 @@ from pathlib import Path
 
 import libcst as cst
 
+from npu_migrate import packs
+from npu_migrate.engine import scan
+from npu_migrate.engine.rules import ActiveRules
 from npu_migrate.engine.run import migrate
 from npu_migrate.engine.settings import Settings
 from npu_migrate.target import load
@@ -28,7 +32,7 @@ def main() -> None:
     parser.add_argument("tree", nargs="+", type=Path)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    settings = Settings(target=load())
+    settings = Settings(target=load(), registry=packs.load())
     print(f"{'tree':24}{'candidates':>11}{'parse s':>9}{'run s':>9}{'ratio':>8}{'median':>8}")
     for tree in options.tree:
         print(row(tree, settings, options.rounds))
@@ -37,7 +41,9 @@ def main() -> None:
 
 
 def row(tree: Path, settings: Settings, rounds: int) -> str:
-    candidates = [(tree / result.path).read_bytes() for result in migrate([tree], settings) if result.kind == "python"]
+    keywords = ActiveRules(settings.registry.all()).keywords()
+    found = scan.candidates((entry for entry in scan.scan(tree) if entry.kind == "python"), keywords)
+    candidates = [candidate.data for candidate in found]
     pairs = [(parse_all(candidates), run_all(tree, settings)) for _ in range(rounds)]
     ratios = [run / parse for parse, run in pairs]
     parse, run = min(p for p, _ in pairs), min(r for _, r in pairs)
