@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from npu_migrate.files.marks import STAY_NAME
 from npu_migrate.files.sites import Sites
 from npu_migrate.files.tables import needles
 
@@ -53,4 +54,6 @@ def find(kind: str, path: str, text: str) -> list[Finding]:
     adapter = import_module(f"npu_migrate.files.{KINDS[kind]}")
     sites = Sites(path, text)
     adapter.scan(sites, kind)
+    if kind != "notebook":  # its words are accounted for cell by cell
+        sites.stay((0, len(text)), STAY_NAME)
     return sites.findings()

@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CODE = re.compile(r"(?:torch\.)(?:cuda|backends\.cud)[\w.]*|\.cuda\(")
-_DEVICE = re.compile(r"\w*?[\"']{1,3}(?:cuda(?:[:\"'].*)?|(?:[\w:]+,)*(?:\w+:)?nccl)[\"']{1,3}", re.DOTALL)
+_DEVICE = re.compile(r"\w*?[\"']{1,3}(?:cuda(?:[:\"'].*)?|(?:[\w:]+,)*(?:\w+:)?nccl)\s?[\"']{1,3}", re.DOTALL)
 _LONE = re.compile(r"[A-Za-z_]\w*")
 _PARTS = {"cuda", "cudnn", "is_cuda", "nccl", "is_nccl_available", "NCCL", "CUDA"}
 

@@ -15,6 +15,8 @@ from npu_migrate.files.sites import TIE, Sites
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_PLAIN = {'\\"': ' "', "\\n": "  ", "\\t": "  "}
 _PYTHON_MAGICS = {"time", "timeit", "capture", "prun", "memit", "mprun", "lprun"}
 _SHELL_MAGICS = {"bash", "sh", "script", "cmd", "system", "!"}
 _CELL_MAGIC = re.compile(r"\s*%%(\w+|!)[^\r\n]*")
@@ -90,10 +92,11 @@ def _cell(number: int, cell: dict[str, Any], *, python: bool) -> Cell:
 
 
 def scan(sites: Sites, kind: str) -> None:
-    """Read a notebook; a broken one is read as lines of JSON."""
+    """Read a notebook cell by cell; a broken one as the lines it has."""
+    del kind
     found = cells(sites.text)
     if not found:
-        json_values.scan(sites, kind)
+        _broken(sites)
         return
     for cell in found:
         inner = sites.cell(cell.source, cell.number)
@@ -109,6 +112,16 @@ def scan(sites: Sites, kind: str) -> None:
     tie = TIE.search(sites.text, max(sites.text.rfind('"metadata"'), 0))
     if tie:
         sites.add(tie.span(), marks.STAY_OUTPUT, tie.group(), word=tie.group())
+
+
+def _broken(sites: Sites) -> None:
+    """Take every JSON string for code; escapes become spaces, so that places stay what they are."""
+    inner = sites.copy(_ESCAPE.sub(lambda escape: _PLAIN.get(escape.group(), escape.group()), sites.text))
+    for string in json_values.STRING.finditer(sites.text):
+        if TIE.search(string.group(1)):
+            python_text(inner, string.span(1))
+    sites.take(inner)
+    sites.stay((0, len(sites.text)), marks.STAY_TEXT)
 
 
 def _code(sites: Sites, cell: Cell) -> None:

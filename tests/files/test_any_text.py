@@ -14,9 +14,50 @@ from npu_migrate.files.sites import TIE
 PIECES = [
     *"\n\r\t \"'`\\#:;-=$(){}[]<>|&,%!@~",
     *("cuda", "cuda:0", "CUDA_VISIBLE_DEVICES=1,0", "nccl", "cudnn", "torch==2.1+cu118", "flash-attn", "nvidia-smi"),
-    *("\r\n", "\n  ", "\n- ", ": ", "<<EOF\n", "\nEOF\n", "|\n", '"""', "'''", "/*", "*/", "//", "#[[", "$(", "${", "%%bash\n"),
-    *("FROM ", "RUN ", "ENV ", "ARG ", "run", "device", "image", "dependencies", "pip install ", "conda install ", "echo "),
-    *("__global__ void k(", "#include <", "find_package(", "é", "\x00", "\x1b", "\u2028", "中", "python -c ", "true", "1"),
+    *(
+        "\r\n",
+        "\n  ",
+        "\n- ",
+        ": ",
+        "<<EOF\n",
+        "\nEOF\n",
+        "|\n",
+        '"""',
+        "'''",
+        "/*",
+        "*/",
+        "//",
+        "#[[",
+        "$(",
+        "${",
+        "%%bash\n",
+    ),
+    *(
+        "FROM ",
+        "RUN ",
+        "ENV ",
+        "ARG ",
+        "run",
+        "device",
+        "image",
+        "dependencies",
+        "pip install ",
+        "conda install ",
+        "echo ",
+    ),
+    *(
+        "__global__ void k(",
+        "#include <",
+        "find_package(",
+        "é",
+        "\x00",
+        "\x1b",
+        "\u2028",
+        "中",
+        "python -c ",
+        "true",
+        "1",
+    ),
 ]
 TEXTS = st.one_of(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.text(max_size=60))
 
@@ -54,11 +95,15 @@ def test_every_word_of_a_cell_is_inside_a_finding(texts, kind):
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.sampled_from(["cuda", "code", "python", "x"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["cells", "worksheets", "source", "input", "cell_type", "outputs", "metadata", "kernelspec"]),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["cells", "worksheets", "source", "input", "cell_type", "outputs", "metadata", "kernelspec"]
+            ),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=12,
 )
@@ -73,7 +118,7 @@ def test_a_notebook_may_hold_anything(book):
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_findings_come_in_order_and_twice_the_same(kind):
-    text = "device: cuda\n# cuda\nCUDA_VISIBLE_DEVICES=1,0 nvidia-smi\n\"device\": \"cuda\"\ncuda\n" * 3
+    text = 'device: cuda\n# cuda\nCUDA_VISIBLE_DEVICES=1,0 nvidia-smi\n"device": "cuda"\ncuda\n' * 3
     findings = find(kind, "f", text)
     assert findings == sorted(findings, key=lambda finding: finding.order)
     assert findings == find(kind, "f", text)

@@ -34,7 +34,7 @@ TWISTED = {
     "dashes": "- " * 20_000 + "cuda",
     "dollars": "cuda $(" * 8_000,
     "heredocs": "cuda <<A\n" * 5_000,
-    "lines": "x: [\n\"cuda\n" * 4_000,
+    "lines": 'x: [\n"cuda\n' * 4_000,
     "colons": "cuda" + ":=" * 20_000,
     "slashes": "/cuda" * 8_000,
 }

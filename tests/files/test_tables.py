@@ -51,7 +51,9 @@ def test_ascend_variables_exist_and_invented_ones_do_not():
     for name, row in table.items():
         assert row["source"], name
         ascend = row.get("ascend")
-        assert ascend is None or ascend in read or "HCCL documentation" in row["source"] or "CANN" in row["source"], name
+        assert ascend is None or ascend in read or "HCCL documentation" in row["source"] or "CANN" in row["source"], (
+            name
+        )
         assert (name in read) <= (row["message"] != "invented"), name
 
 
