@@ -47,7 +47,7 @@ def _name(sites: Sites, span: tuple[int, int], name: str) -> None:
 
 def _string(sites: Sites, span: tuple[int, int]) -> None:
     text = sites.text[slice(*span)]
-    inner = text.strip("rRbBuUfF").strip("\"'")
+    inner = text.strip("rRbBuUfF").strip("\"'").strip()
     if _DEVICE.fullmatch(text):
         sites.add(span, marks.CELL_TEXT, inner, value=inner)
         return
