@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from npu_migrate.files import find
+from npu_migrate.files import concerns, find
 from npu_migrate.files.notebooks import code_cells
 from npu_migrate.model import Span, Status
 
@@ -14,6 +14,14 @@ from npu_migrate.model import Span, Status
 def test_nothing_is_known_of_other_kinds():
     assert find("docs", "README.md", "cuda") == []
     assert find("unknown", "f", "cuda") == []
+
+
+def test_bytes_tell_whether_a_file_is_worth_reading():
+    assert concerns("requirements", b"Torch==2.1.0\n")
+    assert concerns("cuda", b"int x;\n")
+    assert concerns("shell", b"export PATH=\xff\nNVCC=1\n")
+    assert not concerns("shell", b"ls\n")
+    assert not concerns("docs", b"cuda\n")
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
