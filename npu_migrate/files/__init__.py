@@ -9,13 +9,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from npu_migrate.files.marks import STAY_NAME
 from npu_migrate.files.sites import Sites
 from npu_migrate.files.tables import needles
 
 if TYPE_CHECKING:
     from npu_migrate.model import Finding
 
-__all__ = ["KINDS", "find"]
+__all__ = ["KINDS", "concerns", "find"]
 
 KINDS = {
     "cmake": "cmake",
@@ -34,6 +35,12 @@ KINDS = {
 """Each kind with the module that reads it."""
 
 
+def concerns(kind: str, data: bytes) -> bool:
+    """Whether a file could have a finding at all, told from its undecoded bytes."""
+    low = data.lower()
+    return kind in KINDS and (kind == "cuda" or any(needle.encode() in low for needle in needles()))
+
+
 def find(kind: str, path: str, text: str) -> list[Finding]:
     """Name every CUDA tie of one file.
 
@@ -45,12 +52,11 @@ def find(kind: str, path: str, text: str) -> list[Finding]:
     Returns:
         The findings in the order of reports.
     """
-    low = text.lower()
-    if kind not in KINDS:
-        return []
-    if kind != "cuda" and not any(needle in low for needle in needles()):
+    if not concerns(kind, text.encode("utf-8", "replace")):
         return []
     adapter = import_module(f"npu_migrate.files.{KINDS[kind]}")
     sites = Sites(path, text)
     adapter.scan(sites, kind)
+    if kind != "notebook":  # its words are accounted for cell by cell
+        sites.stay((0, len(text)), STAY_NAME)
     return sites.findings()

@@ -39,7 +39,6 @@ def scan(sites: Sites, kind: str) -> None:
             sites.stay(token.span(), marks.STAY_TEXT)
         else:
             _word(sites, head, token.span())
-    sites.stay((0, len(sites.text)), marks.STAY_TEXT)
 
 
 def _word(sites: Sites, head: str, span: tuple[int, int]) -> None:

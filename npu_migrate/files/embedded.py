@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CODE = re.compile(r"(?:torch\.)(?:cuda|backends\.cud)[\w.]*|\.cuda\(")
-_DEVICE = re.compile(r"\w*?[\"']{1,3}(?:cuda(?:[:\"'].*)?|(?:[\w:]+,)*(?:\w+:)?nccl)[\"']{1,3}", re.DOTALL)
+_DEVICE = re.compile(r"\w*?[\"']{1,3}(?:cuda(?:[:\"'].*)?|(?:[\w:]+,)*(?:\w+:)?nccl)\s?[\"']{1,3}", re.DOTALL)
 _LONE = re.compile(r"[A-Za-z_]\w*")
 _PARTS = {"cuda", "cudnn", "is_cuda", "nccl", "is_nccl_available", "NCCL", "CUDA"}
 
@@ -47,7 +47,7 @@ def _name(sites: Sites, span: tuple[int, int], name: str) -> None:
 
 def _string(sites: Sites, span: tuple[int, int]) -> None:
     text = sites.text[slice(*span)]
-    inner = text.strip("rRbBuUfF").strip("\"'")
+    inner = text.strip("rRbBuUfF").strip("\"'").strip()
     if _DEVICE.fullmatch(text):
         sites.add(span, marks.CELL_TEXT, inner, value=inner)
         return

@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING
 from npu_migrate.files import marks
 from npu_migrate.files.pins import Pins
 from npu_migrate.files.settings import Setting, prose, setting
-from npu_migrate.files.sites import FILE_CROWD, TIE
+from npu_migrate.files.sites import FILE_CROWD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from npu_migrate.files.sites import Sites
 
-_STRING = re.compile(
+STRING = re.compile(
     r'"([^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)(?:"|(?=[\r\n])|\\?\Z)(\s*:\s*(true|false|null|[-\d.eE+]+)?)?', re.DOTALL
 )
+"""A JSON string (group 1), with the colon after it (group 2) and a plain value (group 3) where it is a key."""
+
 _WANTED = re.compile(r"cuda|nccl|cudnn|nvidia|nvcr\.io|pin_memory|hccl_|npu_|/cu1|ascend_rt|accelerator", re.IGNORECASE)
 _OWNER = re.compile(r'"(?:offload_param|offload_optimizer|aio)"\s*:\s*\{[^{}]*$')
 _NEAR = 400
@@ -43,8 +45,6 @@ def scan(sites: Sites, kind: str) -> None:
             _one(sites, pins, it)
     for it in last.values():
         _one(sites, pins, it)
-    if TIE.search(sites.text):
-        sites.stay((0, len(sites.text)), marks.STAY_TEXT)
 
 
 def _one(sites: Sites, pins: Pins, it: Setting) -> None:
@@ -56,7 +56,7 @@ def _settings(text: str) -> Iterator[Setting]:
     """The settings that hold a wanted word in key or value."""
     key, key_start, fresh = "", 0, False
     offload = "offload" in text or '"aio"' in text
-    for found in _STRING.finditer(text):
+    for found in STRING.finditer(text):
         value, colon, literal = found.groups()
         if colon is None:
             if _wanted(value) or (fresh and _wanted(key)):

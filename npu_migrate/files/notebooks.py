@@ -15,6 +15,8 @@ from npu_migrate.files.sites import TIE, Sites
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_PLAIN = {'\\"': ' "', "\\n": "  ", "\\t": "  "}
 _PYTHON_MAGICS = {"time", "timeit", "capture", "prun", "memit", "mprun", "lprun"}
 _SHELL_MAGICS = {"bash", "sh", "script", "cmd", "system", "!"}
 _CELL_MAGIC = re.compile(r"\s*%%(\w+|!)[^\r\n]*")
@@ -39,10 +41,17 @@ def cells(text: str) -> list[Cell]:
     ``is_python`` holds for code cells of a Python notebook whose source the engine may rewrite: cells under a cell
     magic of another language are not.
     """
+    return _cells(_load(text))
+
+
+def _load(text: str) -> Any:  # noqa: ANN401 -- whatever a broken notebook holds
     try:
-        book = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return []
+        return None
+
+
+def _cells(book: Any) -> list[Cell]:  # noqa: ANN401 -- whatever a broken notebook holds
     raw = book.get("cells") if isinstance(book, dict) else None
     if raw is None and isinstance(book, dict):
         sheets = book.get("worksheets")
@@ -82,18 +91,24 @@ def _cell(number: int, cell: dict[str, Any], *, python: bool) -> Cell:
     source = _joined(cell.get("source", cell.get("input")))
     magic = _CELL_MAGIC.match(source)
     is_python = kind == "code" and python and (magic is None or magic.group(1) in _PYTHON_MAGICS)
-    try:
-        output = json.dumps([cell.get("outputs"), cell.get("metadata"), cell.get("attachments")], ensure_ascii=False)
-    except RecursionError:
-        output = "cuda"
+    output = _dump([cell.get("outputs"), cell.get("metadata"), cell.get("attachments")])
     return Cell(number, source, is_python, kind, output)
 
 
+def _dump(value: Any) -> str:  # noqa: ANN401 -- whatever a broken notebook holds
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "cuda"  # too deep to be read: better one word too many than one overlooked
+
+
 def scan(sites: Sites, kind: str) -> None:
-    """Read a notebook; a broken one is read as lines of JSON."""
-    found = cells(sites.text)
+    """Read a notebook cell by cell; a broken one as the lines it has."""
+    del kind
+    book = _load(sites.text)
+    found = _cells(book)
     if not found:
-        json_values.scan(sites, kind)
+        _broken(sites)
         return
     for cell in found:
         inner = sites.cell(cell.source, cell.number)
@@ -106,9 +121,20 @@ def scan(sites: Sites, kind: str) -> None:
         if tie:
             inner.add((0, 0), marks.STAY_OUTPUT, tie.group(), word=tie.group())
         sites.take(inner)
-    tie = TIE.search(sites.text, max(sites.text.rfind('"metadata"'), 0))
-    if tie:
-        sites.add(tie.span(), marks.STAY_OUTPUT, tie.group(), word=tie.group())
+    if TIE.search(_dump(book.get("metadata"))):
+        tie = TIE.search(sites.text, sites.text.rfind('"metadata"')) or TIE.search(sites.text)
+        if tie:
+            sites.add(tie.span(), marks.STAY_OUTPUT, tie.group(), word=tie.group())
+
+
+def _broken(sites: Sites) -> None:
+    """Take every JSON string for code; escapes become spaces, so that places stay what they are."""
+    inner = sites.copy(_ESCAPE.sub(lambda escape: _PLAIN.get(escape.group(), escape.group()), sites.text))
+    for string in json_values.STRING.finditer(sites.text):
+        if TIE.search(string.group(1)):
+            python_text(inner, string.span(1))
+    sites.take(inner)
+    sites.stay((0, len(sites.text)), marks.STAY_TEXT)
 
 
 def _code(sites: Sites, cell: Cell) -> None:

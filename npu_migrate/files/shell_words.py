@@ -27,7 +27,7 @@ _SHELL = re.compile(_SYNTAX.replace("(?!MAKE)", "").replace(r"|\$\(MAKE\)", ""),
 _MAKE = re.compile(
     _SYNTAX.replace("(?!MAKE)", r"(?![\w.@<^]+\))").replace(r"\$\(MAKE\)", r"\$\([\w.@<^]+\)"), re.VERBOSE | re.DOTALL
 )
-_QUOTED = re.compile(r"""'([^']*)'|"([^"\\]*(?:\\.[^"\\]*)*)\"""", re.DOTALL)
+_QUOTED = re.compile(r"""\\.|'([^']*)'|"([^"\\]*(?:\\.[^"\\]*)*)\"""", re.DOTALL)
 _QUOTES = re.compile(r"[\"']")
 
 
@@ -56,8 +56,9 @@ class Word(NamedTuple):
     def quoted(self) -> Iterator[tuple[int, int]]:
         """The insides of its quoted parts."""
         for part in _QUOTED.finditer(self.raw):
-            first, last = part.span(1 if part.group(1) is not None else 2)
-            yield self.start + first, self.start + last
+            first, last = part.span(part.lastindex or 0)
+            if part.lastindex:
+                yield self.start + first, self.start + last
 
 
 class Command(NamedTuple):

@@ -119,6 +119,12 @@ class Sites:
         line = self.line(offset)
         return self._starts[line] if line < len(self._starts) else len(self.text)
 
+    def copy(self, text: str) -> Sites:
+        """Start a collection for another spelling of this text, of the same length; what is covered is shared."""
+        other = Sites(self.path, text, self._cell)
+        other._seen = self._seen
+        return other
+
     def cell(self, source: str, number: int) -> Sites:
         """Start the collection of one cell of this notebook."""
         return Sites(self.path, source, number)

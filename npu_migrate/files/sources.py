@@ -122,7 +122,6 @@ def _groups(sites: Sites) -> None:
                 groups.setdefault(mark, []).append(token.span("header") if header else token.span())
     for mark, spans in groups.items():
         _group(sites, mark, spans)
-    sites.stay((0, len(sites.text)), marks.STAY_NAME)
 
 
 def _family(token: re.Match[str]) -> Mark | None:

@@ -70,7 +70,6 @@ class _Toml:
                     self._keys, self._depth = [], 0
         self._flush()
         self._pins.finish()
-        self._sites.stay((0, len(self._sites.text)), marks.STAY_NAME)
 
     def _mark(self, mark: str) -> None:
         if mark == "=" and self._held:
