@@ -47,7 +47,7 @@ def _fitting(group: list[pins.Pin]) -> str:
     """The newest release for these pins; a 1.x one only where nothing newer fits."""
     for legacy in (False, True):
         fitting = [
-            name for name in releases.known(legacy=legacy) if all(pin.allows(releases.get(name).torch) for pin in group)
+            one.torch_npu for one in releases.every(legacy=legacy) if all(pin.allows(one.torch) for pin in group)
         ]
         if fitting:
             return fitting[-1]
@@ -56,16 +56,16 @@ def _fitting(group: list[pins.Pin]) -> str:
 
 def _telling(group: list[pins.Pin]) -> pins.Pin:
     """The pin to show: one that keeps the newest torch out, since that one decided."""
-    newest = releases.get(releases.known()[-1]).torch
+    newest = releases.get().torch
     return next((pin for pin in group if not pin.allows(newest)), group[0])
 
 
 def _choice(release: str, key: str, pin: pins.Pin | None) -> Choice:
-    facts = [("release", release), ("torch", releases.get(release).torch)]
+    one = releases.get(f"=={release}")
+    facts = [("release", release), ("torch", one.torch)]
     if pin:
         facts += [("pin", "torch" + pin.spec), ("file", f"{pin.file}:{pin.line}")]
-    listed = releases.get(release).listed
-    remark = None if listed else Text(RULE, "unlisted", (("release", release),))
+    remark = None if one.listed else Text(RULE, "unlisted", (("release", release),))
     return Choice(release, Text(RULE, key, tuple(facts)), pin, remark)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate.target import store
 from npu_migrate.target.model import Operator, OpStatus
-from npu_migrate.target.support import Support, support
+from npu_migrate.target.support import UNSUPPORTED, Support, support
 from npu_migrate.target.target import Target, load
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Shown:
     """The answer about one name.
 
     ``kind`` is ``operator`` (one overload), ``operators`` (all of a name), ``python``, ``cuda``, or ``npu`` for a name
-    of torch_npu.
+    of torch_npu, with ``what`` it is there. ``kernel`` is what the dispatcher does where the documents are worse.
     """
 
     kind: str
@@ -42,21 +42,21 @@ class Shown:
     status: str
     via: str = ""
     because: str = ""
+    kernel: str = ""
     operators: tuple[Operator, ...] = ()
     backward: tuple[Operator, ...] = ()
     documented: Support | None = None
     schemas: tuple[str, ...] = ()
+    what: str = ""
     npu: str = ""
     instead: str = ""
 
     def facts(self) -> dict[str, Any]:
         """The JSON form: the name under what it is, and only the fields that say something."""
-        key = {"operator": "operator", "operators": "operator", "python": "api"}.get(self.kind, "name")
+        key = _KEYS.get(self.kind, "name")
         found: dict[str, Any] = {key: self.name, "torch_npu": self.torch_npu, "status": self.status}
-        if self.via:
-            found["via"] = self.via
-        if self.because:
-            found["because"] = self.because
+        texts = ("what", "via", "because", "kernel", "npu", "instead")
+        found.update({name: value for name in texts for value in (getattr(self, name),) if value})
         if self.kind == "operator":
             found.update(_operator_facts(self.operators[0]))
         elif self.operators:
@@ -65,10 +65,12 @@ class Shown:
             found["backward"] = [operator_facts(one) for one in self.backward]
         if self.documented:
             found["documented"] = self.documented.facts()
-        found.update({name: value for name in ("npu", "instead") for value in (getattr(self, name),) if value})
         if self.schemas:
             found["schemas"] = list(self.schemas)
         return found
+
+
+_KEYS = {"operator": "operator", "operators": "operator", "python": "api"}
 
 
 def operator_facts(one: Operator) -> dict[str, Any]:
@@ -108,7 +110,9 @@ def show(name: str, torch_npu: str | None = None) -> Shown:
 def _operator(target: Target, name: str) -> Shown | None:
     one = target.operator(name)
     if one is not None:
-        return Shown("operator", f"aten::{one.name}", target.torch_npu, one.status.value, one.via, one.because, (one,))
+        return Shown(
+            "operator", f"aten::{one.name}", target.torch_npu, one.status.value, one.via, one.because, operators=(one,)
+        )
     every = target.operators(name)
     if not every:
         return None
@@ -120,31 +124,39 @@ def _operator(target: Target, name: str) -> Shown | None:
 def _python(target: Target, name: str) -> Shown | None:
     api, documented = target.python_api(name), support(target.torch, name)
     if api is None:
-        if documented is None or not name.startswith("torch."):
+        if documented is None or not name.startswith("torch.") or name.startswith("torch.cuda."):
             return None
         return Shown("python", name, target.torch_npu, documented.status, documented=documented)
-    decisive = api.decisive
-    # Where documents and dispatcher disagree, the worse one counts, and both are shown.
-    status = "unsupported" if documented and documented.status == "unsupported" else api.worst.value
+    decisive, kernel = api.decisive, api.worst.value
+    status = worse(api.worst, documented)
     return Shown(
         "python",
         name,
         target.torch_npu,
         status,
         because=(decisive.because or decisive.name) if decisive and decisive.worst.rank else "",
+        kernel=kernel if kernel != status else "",
         operators=tuple(dict.fromkeys((*api.overloads, *api.calls, *api.sometimes))),
         backward=api.backward,
         documented=documented,
     )
 
 
+def worse(kernel: OpStatus, documented: Support | None) -> str:
+    """Where documents and dispatcher disagree, the worse of the two counts."""
+    if documented and documented.status == UNSUPPORTED:
+        return UNSUPPORTED
+    if documented and documented.fallback and not kernel.rank:
+        return OpStatus.CPU_FALLBACK.value
+    return kernel.value
+
+
 def _npu(target: Target, name: str) -> Shown | None:
-    kind = target.kind(name)
-    custom = target.custom_op(name)
+    kind, custom = target.kind(name), target.custom_op(name)
     if not kind and custom is None:
         return None
     schemas = custom.schemas if custom else ()
-    return Shown("npu", name, target.torch_npu, kind or "operator", schemas=schemas)
+    return Shown("npu", name, target.torch_npu, "exists", schemas=schemas, what=kind or "operator")
 
 
 def _cuda(target: Target, name: str) -> Shown | None:
@@ -170,15 +182,29 @@ def _fail(target: Target, name: str) -> Shown:
 
 def near(name: str, target: Target) -> tuple[str, ...]:
     """Names that look like this one, of the same family first."""
-    bare = name.removeprefix("aten::")
     if not name.startswith(("torch.", "torch_npu.")):
+        bare = name.removeprefix("aten::")
         found = difflib.get_close_matches(bare, [one.name for one in target.operators()], _NEAR, _ENOUGH)
         return tuple(f"aten::{one}" for one in found)
+    every = dict.fromkeys(_names(target, name))
     head = name.rpartition(".")[0]
-    every = dict.fromkeys((*target.python_apis(), *target.names(), *store.table("cuda").get("names", {})))
     siblings = [one for one in every if one.rpartition(".")[0] == head]
     found = difflib.get_close_matches(name, siblings, _NEAR, _ENOUGH)
     return tuple(found or difflib.get_close_matches(name, list(every), _NEAR, _ENOUGH))
+
+
+def _names(target: Target, name: str) -> Iterator[str]:
+    """The names of the family that a name seems to be of, spelled as the question spells them."""
+    if name.startswith("torch.cuda."):
+        yield from store.table("cuda").get("names", {})
+    elif name.startswith("torch_npu."):
+        yield from target.names()
+    elif name.startswith("torch.npu."):
+        yield from (one.replace("torch_npu.", "torch.", 1) for one in target.names("torch_npu.npu"))
+    else:
+        yield from target.python_apis()
+        yield from (one for one in store.table("calls").get("forward", {}) if ":" not in one)
+        yield from store.table("support").get("apis", {})
 
 
 def listed(status: OpStatus | None = None, torch_npu: str | None = None, *, cuda: bool = False) -> tuple[Operator, ...]:
@@ -211,8 +237,8 @@ class Diff:
     operators: tuple[Change, ...] = ()
     names_gone: tuple[str, ...] = ()
     names_new: tuple[str, ...] = ()
-    custom_gone: tuple[str, ...] = field(default=())
-    custom_new: tuple[str, ...] = field(default=())
+    custom_gone: tuple[str, ...] = ()
+    custom_new: tuple[str, ...] = ()
 
 
 def diff(before: str, after: str) -> Diff:

@@ -34,6 +34,28 @@ def known(*, legacy: bool = False) -> tuple[str, ...]:
     return tuple(name for name, one in _releases().items() if legacy or not one.legacy)
 
 
+def every(*, legacy: bool = False) -> tuple[Release, ...]:
+    """The same as releases."""
+    return tuple(one for one in _releases().values() if legacy or not one.legacy)
+
+
+def matrix() -> tuple[Release, ...]:
+    """Every release of Huawei's version table, oldest first, whether or not the tables here know more about it."""
+    table = store.table("matrix")
+    python: dict[str, list[str]] = table["python"]
+    return tuple(
+        Release(name, row["torch"], row["cann"], tuple(python.get(row["torch"], ())), listed=True)
+        for name, row in table["rows"].items()
+    )
+
+
+def nearest_listed(release: str) -> Release | None:
+    """For a release outside the table: the newest listed one of the same torch that is not newer, if there is one."""
+    ordered = versions.key(release)
+    same = [one for one in matrix() if one.torch == versions.base(release) and versions.key(one.torch_npu) <= ordered]
+    return same[-1] if same else None
+
+
 def column(release: str) -> int:
     """The place of a release in every series."""
     return list(_releases()).index(release)
@@ -45,21 +67,18 @@ def get(version: str | None = None) -> Release:
 
 
 def resolve(version: str) -> str:
-    """The full name of a release; ``2.7.1`` and ``2.7`` mean the newest that begins so."""
+    """The full name of a release; ``2.7.1`` and ``2.7`` mean the newest that begins so, ``==2.7.1`` the very one."""
     every = _releases()
     wanted = version.strip().lower().removeprefix("v")
-    if wanted in every and not _has_posts(wanted):
-        return wanted
+    exact = wanted.removeprefix("==").strip()
+    if exact in every and (wanted.startswith("==") or ".post" in exact):
+        return exact
     if versions.is_version(wanted):
-        numbers = wanted.split("+")[0].split(".")
+        numbers = wanted.partition("+")[0].split(".")
         fitting = [name for name in every if name.split(".")[: len(numbers)] == numbers]
         if fitting:
             return fitting[-1]
-    raise UnknownRelease(version, near(wanted))
-
-
-def _has_posts(wanted: str) -> bool:
-    return any(name.startswith(wanted + ".post") for name in _releases())
+    raise UnknownRelease(version, near(exact))
 
 
 def near(wanted: str) -> tuple[str, ...]:
@@ -73,4 +92,4 @@ def near(wanted: str) -> tuple[str, ...]:
     ordered = versions.key(wanted)
     below = [name for name in names if versions.key(name) < ordered]
     above = [name for name in names if versions.key(name) > ordered]
-    return (*below[-1:], *above[:1])
+    return tuple(resolve(versions.base(name)) for name in (*below[-1:], *above[:1]))

@@ -20,7 +20,8 @@ else:
     import tomli as tomllib
 
 FAMILIES = ("A2", "A3", "950")
-_STATUS = {"1": "supported", "0": "unsupported", "?": "unclear"}
+UNSUPPORTED = "unsupported"
+_STATUS = {"1": "supported", "0": UNSUPPORTED, "?": "unclear"}
 _PART = ("A1:", "A2:", "A3:", "950:")
 
 

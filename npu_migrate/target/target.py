@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from npu_migrate.target import calls, releases, store
 from npu_migrate.target.model import LETTERS, CudaName, CustomOp, Operator, PythonApi
-from npu_migrate.target.series import ABSENT, at
+from npu_migrate.target.series import ABSENT, Column, at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,20 +38,39 @@ class Target:
         dotted = _canonical(name)
         if dotted == "torch_npu":
             return "module"
-        names = _names(self.column)
-        letter = names.get(dotted, ABSENT)
-        if letter != ABSENT:
+        owner, _, last = dotted.rpartition(".")
+        letter = _names(self.column, owner).get(last, "") or self._hidden(dotted)
+        if letter:
             return _KINDS[letter]
-        owner, _, member = dotted.rpartition(".")
-        owned = names.get(owner, ABSENT)
-        if owned == "b":  # a class whose bases lie outside the package: nothing proves that a member is not there
-            return "member"
-        return "member" if owned == "c" and member in _members(self.column).get(owner, ()) else ""
+        module, _, cls = owner.rpartition(".")
+        owned = _names(self.column, module).get(cls, "")
+        # A class whose bases lie outside the package: nothing proves that a member is not there.
+        known = owned == "b" or (owned == "c" and last in self.members(owner))
+        return "member" if known else ""
+
+    def _hidden(self, dotted: str) -> str:
+        """Submodules and operators, which no statement of their parent binds."""
+        if at(store.table("names").get("modules", {}).get(dotted, ABSENT), self.column) != ABSENT:
+            return "m"
+        return "o" if dotted.startswith("torch_npu.") and dotted[len("torch_npu.") :] in _custom(self.column) else ""
+
+    def members(self, owner: str) -> tuple[str, ...]:
+        """The members of a class, where its source tells them."""
+        table = store.table("names").get("members", {}).get(_canonical(owner), {})
+        return tuple(Column(table, self.column))
 
     def names(self, module: str = "") -> tuple[str, ...]:
-        """All names of a module (all names at all without one), dotted and sorted."""
+        """All names of a module and of what is below it (all names at all without one), dotted and sorted."""
         prefix = _canonical(module) + "." if module else ""
-        return tuple(sorted(name for name in _names(self.column) if name.startswith(prefix)))
+        found = [
+            f"{owner}.{name}"
+            for owner in store.table("names").get("names", {})
+            if (owner + ".").startswith(prefix)
+            for name in _names(self.column, owner)
+        ]
+        if not module or prefix == "torch_npu.":
+            found += [f"torch_npu.{name}" for name in _custom(self.column)]
+        return tuple(sorted(set(found)))
 
     def operator(self, name: str) -> Operator | None:
         """One aten overload, ``aten::add.Tensor`` or ``add.Tensor``; ``None`` where this torch has no such overload."""
@@ -168,9 +187,8 @@ def _spellings(base: str, listed: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4)
-def _letters(column: int) -> dict[str, str]:
-    listed = store.table("operators").get("operators", {})
-    return {name: letter for name, series in listed.items() for letter in (at(series, column),) if letter != ABSENT}
+def _letters(column: int) -> Column:
+    return Column(store.table("operators").get("operators", {}), column)
 
 
 @lru_cache(maxsize=4)
@@ -205,26 +223,8 @@ def _operator(column: int, name: str) -> Operator | None:
     )
 
 
-@lru_cache(maxsize=4)
-def _names(column: int) -> dict[str, str]:
-    modules = store.table("names").get("names", {})
-    found = {
-        f"{module}.{name}": letter
-        for module, names in modules.items()
-        for name, series in names.items()
-        for letter in (at(series, column),)
-        if letter != ABSENT
-    }
-    found.update({f"torch_npu.{name}": "o" for name in _custom(column)})
-    return found
-
-
-@lru_cache(maxsize=4)
-def _members(column: int) -> dict[str, frozenset[str]]:
-    return {
-        owner: frozenset(name for name, series in members.items() if at(series, column) != ABSENT)
-        for owner, members in store.table("names").get("members", {}).items()
-    }
+def _names(column: int, module: str) -> Column:
+    return Column(store.table("names").get("names", {}).get(module, {}), column)
 
 
 @lru_cache(maxsize=4)

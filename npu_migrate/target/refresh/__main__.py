@@ -71,9 +71,15 @@ def _row(release: str, torch: str, npu: Path, matrix: dict[str, Any]) -> dict[st
         "torch": torch,
         "cann": listed.get("cann", ""),
         "listed": bool(listed),
-        "python": matrix.get("python", {}).get(torch, []),
+        "python": _pythons(matrix.get("python", {}), torch),
         "source": f"wheel {release}, git {git[1]}" if git else f"wheel {release}",
     }
+
+
+def _pythons(listed: dict[str, list[str]], torch: str) -> list[str]:
+    """The Pythons of a torch version; of its minor version where the matrix leaves the patch release out."""
+    minor = [name for name in listed if name.split(".")[:2] == torch.split(".")[:2]]
+    return listed.get(torch) or (listed[minor[-1]] if minor else [])
 
 
 def _say(line: str) -> None:

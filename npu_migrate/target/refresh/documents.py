@@ -57,7 +57,7 @@ def _table(text: str) -> Iterator[tuple[str, Row]]:
     """The older layout has one column for all; what differs on a family stands in the remark."""
     for line in text.splitlines():
         row = _ROW.match(line)
-        name = row[1].replace("\\_", "_").strip("`* ") if row else ""
+        name = row[1].partition("<br>")[0].replace("\\_", "_").strip("`* ") if row else ""
         if row and _NAME.match(name):
             yield name, ({"A2": _letter(row[2]), "A3": _letter(row[2])}, limits.facts(row[3]))
 

@@ -6,6 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from npu_migrate.target.refresh.sources import parse
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
@@ -46,11 +48,7 @@ def _read_in(path: Path) -> Iterator[str]:
     source = path.read_bytes()
     if b"environ" not in source and b"getenv" not in source:
         return
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(parse(source)):
         name = _variable(node)
         if name and _NAME.match(name):
             yield name

@@ -6,8 +6,9 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
+from npu_migrate.target.refresh.sources import parse
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 _CONSTANT = re.compile(r"^\s*(?:static )?const\s+(?:u?int32_t|int)\s+(ACL_ERROR_\w+)\s*=\s*(\d+)U?\s*;", re.MULTILINE)
@@ -27,7 +28,7 @@ def read(package: Path) -> dict[str, dict[str, str]]:
         found["acl"].update({number: name for name, number in _CONSTANT.findall(text) if number != "0"})
     scheme = package / "utils" / "_error_code.py"
     if scheme.is_file():
-        for node in ast.parse(scheme.read_bytes()).body:
+        for node in parse(scheme.read_bytes()).body:
             if isinstance(node, ast.ClassDef) and node.name in {_SUBMODULES, _CODES}:
                 key, width = ("part", 2) if node.name == _SUBMODULES else ("kind", 3)
                 found[key].update({f"{number:0{width}}": name for name, number in _numbers(node)})
@@ -42,11 +43,3 @@ def _numbers(node: ast.ClassDef) -> list[tuple[str, int]]:
             value: Any = ast.literal_eval(item.value)
             members.append((item.targets[0].id, value[0] if isinstance(value, tuple) else value))
     return members
-
-
-def merge(old: Mapping[str, Any], new: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Codes are only ever added: what an older release could say may still be met in a log."""
-    merged = dict(old)
-    for key, codes in new.items():
-        merged[key] = dict(sorted({**old.get(key, {}), **codes}.items()))
-    return merged

@@ -12,11 +12,13 @@ import re
 
 _DTYPE = r"(?:bf16|fp16|fp32|fp64|double|u?int(?:8|16|32|64)|bool|complex(?:32|64|128))"
 _DTYPES = re.compile(rf"(?<![A-Za-z0-9_.]){_DTYPE}(?![A-Za-z0-9_.])")
-_ONLY = re.compile(rf"^(?:`?\w+`?)?(?:参数)?仅?支持(?:输出)?\s*{_DTYPE}(?:\s*[，,、和 ]\s*{_DTYPE})*[。；]?$")
+_ONLY = re.compile(
+    rf"^(?:`?[A-Za-z_][A-Za-z0-9_]*`?)?(?:参数)?仅?支持(?:输出)?\s*{_DTYPE}(?:\s*[，,、和 ]\s*{_DTYPE})*[。；]?$"
+)
 _FAMILY = re.compile(r"^(?:针对)?((?:Atlas (?:A2 |A3 )?训练系列产品[/、]?|Ascend 950DT)+)\s*[：:，]?\s*(.*)$")
 _FAMILIES = (("A2", "Atlas A2"), ("A3", "Atlas A3"), ("950", "Ascend 950"), ("A1", "Atlas 训练"))
 _EXTRA = re.compile(rf"^额外支持({_DTYPE}(?:[，,、]\s*{_DTYPE})*)$")
-_WITHOUT = re.compile(rf"^不支持({_DTYPE}(?:[，,、]\s*{_DTYPE})*)$")
+_WITHOUT = re.compile(rf"^不支持({_DTYPE}(?:[，,、]\s*{_DTYPE})*)(?:数据类型)?$")
 _SAME = {"double": "fp64"}
 
 # First match wins; the order matters only for remarks that hold several conditions in one line.
@@ -83,6 +85,9 @@ def _lines(remark: str) -> list[str]:
 def _parts(line: str) -> list[str]:
     if _ONLY.match(line):
         return [_listed(line)]
+    without = _WITHOUT.match(line)
+    if without:
+        return [f"{name}:-{_listed(without[1])}" for name, _ in _FAMILIES[:3]]
     family = _FAMILY.match(line)
     if family:
         rest = _of_family(family[2])

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from npu_migrate.target.refresh.sources import parse
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
@@ -83,11 +85,7 @@ class Surface:
             return None
         if name not in self._modules:
             self._modules[name] = module = Module(name, path.name == "__init__.py")
-            try:
-                tree = ast.parse(path.read_bytes())
-            except SyntaxError:
-                return module
-            _Reader(self, module).read(tree.body)
+            _Reader(self, module).read(parse(path.read_bytes()).body)
             if name in _FILLED_BY_C or module.open_ended:
                 for exported in module.exported or ():
                     module.names.setdefault(exported, DATA)
@@ -116,11 +114,8 @@ class Surface:
             source = path.read_bytes()
             if module.startswith(_NOT_AT_IMPORT) or not _MAY_GRAFT.search(source):
                 continue
-            try:
-                tree = ast.parse(source)
-            except SyntaxError:
-                continue
-            found.update(target for node in ast.walk(tree) if isinstance(node, ast.Assign) for target in _grafted(node))
+            nodes = ast.walk(parse(source))
+            found.update(target for node in nodes if isinstance(node, ast.Assign) for target in _grafted(node))
         return found
 
 
@@ -251,7 +246,7 @@ def assigned_lists(path: Path) -> dict[str, list[str]]:
     """The lists of strings that a file assigns to names at its top level."""
     return {
         target.id: _strings(node.value)
-        for node in ast.parse(path.read_bytes()).body
+        for node in parse(path.read_bytes()).body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)
         for target in node.targets
         if isinstance(target, ast.Name)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate.target import series, versions
-from npu_migrate.target.refresh import errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +41,11 @@ class Columns:
             if text != series.ABSENT:
                 found[key] = text
         return found
+
+    def newest_wins(self, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+        """For what hardly ever changes: one text for all releases, in whatever order they are refreshed."""
+        merged = {**old, **new} if self.release == self.after[-1] else {**new, **old}
+        return dict(sorted(merged.items()))
 
     def lay_nested(self, old: Mapping[str, Mapping[str, str]], new: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
         """The same, one level down."""
@@ -86,7 +90,10 @@ def lay_facts(folder: Path, release: str, row: Mapping[str, Any], facts: Facts) 
     environment = read(folder, "environment")
     read_by = columns.lay(environment.get("read", {}), facts.environment)
     write(folder, "environment", {**environment, "read": read_by})
-    write(folder, "errors", errors.merge(read(folder, "errors"), facts.errors))
+    codes = read(folder, "errors")
+    # Codes are only ever added: what an older release could say may still be met in a log.
+    added = {key: columns.newest_wins(codes.get(key, {}), found) for key, found in facts.errors.items()}
+    write(folder, "errors", {**codes, **added})
     write(folder, "releases", {**known, "releases": {one: rows[one] for one in columns.after}})
 
 
@@ -96,7 +103,7 @@ def _operators(old: Mapping[str, Any], columns: Columns, facts: Facts) -> dict[s
     lacking = {name: "0" for name, letter in facts.operators.items() if letter in _WORSE and name not in facts.cuda}
     return {
         "operators": statuses,
-        "via": dict(sorted({**old.get("via", {}), **facts.via}.items())),
+        "via": columns.newest_wins(old.get("via", {}), facts.via),
         "python": _python(old.get("python", {}), facts.python),
         "no_cuda": columns.lay(old.get("no_cuda", {}), lacking),
     }
