@@ -33,6 +33,8 @@ class ActiveRules:
     """The codemod rules chosen for a run, in the order in which they act."""
 
     def __init__(self, infos: Iterable[RuleInfo]) -> None:
+        infos = tuple(infos)
+        self.codes = frozenset(i.code for i in infos)
         self.infos = tuple(i for i in infos if "python" in i.files and i.codemod.is_file())
         self._classes: dict[str, type[Rule]] = {}
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable, Optional
 
-from npu_migrate import packs
+from npu_migrate import files, packs
 from npu_migrate.engine import kinds, scan
 from npu_migrate.engine.project import Project
 from npu_migrate.engine.rules import ActiveRules
@@ -48,7 +48,7 @@ def migrate(roots: Sequence[Path], settings: Settings, progress: Progress = None
     looked: dict[str, Job | FileResult] = {}
     python: dict[str, Path] = {}
     entries = scan.scan(roots, exclude=settings.exclude, max_bytes=settings.max_bytes)
-    for entry, data in scan.candidates(_noting(entries, looked, python), rules.keywords()):
+    for entry, data in scan.candidates(_noting(entries, looked, python), rules.keywords(), files.concerns):
         if entry.skipped is not None:
             if entry.skipped.loses:
                 looked[entry.path] = _skipped(entry.path, entry.kind or "unknown", entry.skipped.value)
@@ -82,10 +82,12 @@ class _Worker:
             return _skipped(job.path, job.kind, error.strerror or type(error).__name__)
         if job.kind == "python":
             return self.python(job.path, data)
-        from npu_migrate import files  # noqa: PLC0415  # a run over Python alone needs no adapter
-
         text = SourceText.decode(data, python=False).text
-        return FileResult(job.path, job.kind, tuple(files.find(job.kind, job.path, text)))
+        return FileResult(job.path, job.kind, self._chosen(files.find(job.kind, job.path, text)))
+
+    def _chosen(self, findings: list[Finding]) -> tuple[Finding, ...]:
+        """What ``--select`` and ``--ignore`` leave of an adapter's findings."""
+        return tuple(finding for finding in findings if finding.rule in self.rules.codes)
 
     def python(self, path: str, data: bytes) -> FileResult:
         from npu_migrate.engine import python_file  # noqa: PLC0415  # brings LibCST: only runs with a candidate pay
