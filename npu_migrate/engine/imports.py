@@ -22,20 +22,23 @@ class Insertion(NamedTuple):
     text: str
 
 
-def insertions(module: PythonModule, name: str, uses: list[int]) -> list[Insertion]:
-    """Import ``name`` so that it has run before the given offsets; nothing where the file does so already."""
+def insertions(module: PythonModule, name: str, uses: list[int], *, guarded: bool = False) -> list[Insertion]:
+    """Import ``name`` so that it has run before the given offsets; nothing where the file does so already.
+
+    ``guarded``: the file goes on without it where it is not installed.
+    """
     if _imports(module, name, module.table.statements):
         return []
     anchors = [s for s in torch_imports(module) if not _type_checking(s)]
     outer = [s for s in anchors if s.scope is module.table.module]
     if outer:
         first = next((s for s in outer if s.parent is None), outer[0])
-        return [_after(module, _past_visible_devices(module, first), name)]
+        return [_after(module, _past_visible_devices(module, first), name, guarded=guarded)]
     inner = {id(s.scope): s for s in reversed(anchors)}
     local = [s for s in inner.values() if any(_inside(module, s, use) for use in uses)]
-    if local:
+    if local and not guarded:
         return [_after(module, s, name) for s in sorted(local, key=lambda s: s.first)]
-    return [_at_top(module, name)]
+    return [_at_top(module, name, guarded=guarded)]
 
 
 def _imports(module: PythonModule, name: str, statements: list[Statement]) -> bool:
@@ -96,9 +99,8 @@ def _past_visible_devices(module: PythonModule, anchor: Statement) -> Statement:
     return chosen
 
 
-def _after(module: PythonModule, anchor: Statement, name: str) -> Insertion:
+def _after(module: PythonModule, anchor: Statement, name: str, *, guarded: bool = False) -> Insertion:
     block = anchor
-    guarded = False
     while block.parent is not None and isinstance(block.parent.node, (*TRY, ast.ExceptHandler)):
         block = block.parent
         guarded = True
@@ -115,7 +117,7 @@ def _indent(module: PythonModule, line: int) -> str:
     return text[: len(text) - len(text.lstrip(" \t\x0c"))]
 
 
-def _at_top(module: PythonModule, name: str) -> Insertion:
+def _at_top(module: PythonModule, name: str, *, guarded: bool) -> Insertion:
     """A file that gets its tensors from elsewhere: after the imports it starts with, or after its docstring."""
     last = 0
     for node in module.tree.body:
@@ -126,7 +128,7 @@ def _at_top(module: PythonModule, name: str) -> Insertion:
     if not last:
         head = re.match(r"(#!.*\n)?(#.*coding[:=].*\n)?", module.text)
         last = module.text.count("\n", 0, head.end()) if head else 0
-    return _line(module, last, "", name, guarded=False)
+    return _line(module, last, "", name, guarded=guarded)
 
 
 def _line(module: PythonModule, last: int, indent: str, name: str, *, guarded: bool) -> Insertion:

@@ -23,6 +23,7 @@ class Project:
 
     def __init__(self, files: dict[str, Path]) -> None:
         self.files = files
+        self.imported: frozenset[bytes] | None = None
         self._scopes: dict[str, Scope | None] = {}
         self._answers: dict[tuple[str, str], Meaning | None] = {}
 
@@ -36,6 +37,10 @@ class Project:
             self._answers[key] = None  # cuts import cycles
             self._answers[key] = self._follow(name, path, MAX_HOPS)
         return self._answers[key]
+
+    def holds(self, name: str, path: str) -> bool:
+        """Whether an imported dotted name is a module of the tree, or something in one."""
+        return self._module_of(name, path) is not None
 
     def _follow(self, name: str, path: str, hops: int) -> Meaning | None:
         found = self._module_of(name, path)

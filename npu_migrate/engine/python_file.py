@@ -14,6 +14,7 @@ import libcst as cst
 
 from npu_migrate.engine import regions
 from npu_migrate.engine.driver import Driver
+from npu_migrate.engine.entry import needs_import
 from npu_migrate.engine.imports import insertions
 from npu_migrate.engine.leftovers import leftovers, unread_lines
 from npu_migrate.engine.module import PythonModule
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.text import SourceText
     from npu_migrate.packs import RuleInfo
 
+PACKAGE = "torch_npu"
 Edit = tuple[int, int, str]
 
 
@@ -60,7 +62,7 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
         return FileResult(path, "python", (*_unparsable(path, source, error), *unread_lines(path, source)))
     suppressions = Suppressions(source.text)
     try:
-        outcome = rewrite(module, rules, settings, suppressions)
+        outcome = rewrite(module, rules, settings, suppressions, project)
     except RuleError as failure:
         finding = _failed(path, failure)
         return FileResult(path, "python", (finding, *unread_lines(path, source)))
@@ -71,7 +73,9 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
     return FileResult(path, "python", tuple(findings), old, source.encode(outcome.text), source.encoding)
 
 
-def rewrite(module: PythonModule, rules: ActiveRules, settings: Settings, suppressions: Suppressions) -> Outcome:
+def rewrite(
+    module: PythonModule, rules: ActiveRules, settings: Settings, suppressions: Suppressions, project: Project
+) -> Outcome:
     """Run the rules over a module's regions; over all of it where the regions cannot stand alone.
 
     Raises:
@@ -83,8 +87,10 @@ def rewrite(module: PythonModule, rules: ActiveRules, settings: Settings, suppre
     except regions.RegionError:
         work, edits = whole(module, active, rules, settings, suppressions)
     work.findings.extend(leftovers(module, work))
-    if edits and settings.imports != "none":
-        edits = _with_imports(module, work, edits)
+    if settings.imports == "files" and edits:
+        edits = _with_imports(module, work.imports, edits)
+    elif settings.imports == "entry" and needs_import(module, project):
+        edits = _with_imports(module, {PACKAGE: []}, edits, guarded=True)
     return Outcome(splice(module.text, edits), work.findings)
 
 
@@ -216,13 +222,15 @@ def splice(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def _with_imports(module: PythonModule, work: Work, edits: Sequence[Edit]) -> list[Edit]:
+def _with_imports(
+    module: PythonModule, imports: dict[str, list[int]], edits: Sequence[Edit], *, guarded: bool = False
+) -> list[Edit]:
     """Put the imports that the new text needs between the edits; one that would fall inside an edit goes behind it."""
     added: list[Edit] = []
-    for name, uses in work.imports.items():
+    for name, uses in imports.items():
         if _provided(name, edits):
             continue
-        for offset, text in insertions(module, name, uses):
+        for offset, text in insertions(module, name, uses, guarded=guarded):
             place = next((end for start, end, _ in edits if start < offset < end), offset)
             added.append((place, place, text))
     return sorted([*edits, *added], key=lambda edit: (edit[0], edit[1]))

@@ -48,13 +48,18 @@ def migrate(roots: Sequence[Path], settings: Settings, progress: Progress = None
     looked: dict[str, Job | FileResult] = {}
     python: dict[str, Path] = {}
     entries = scan.scan(roots, exclude=settings.exclude, max_bytes=settings.max_bytes)
-    for entry, data in scan.candidates(_noting(entries, looked, python), rules.keywords(), files.concerns):
+    for entry, data in scan.candidates(_noting(entries, looked, python), _keywords(rules, settings), files.concerns):
         if entry.skipped is not None:
             if entry.skipped.loses:
                 looked[entry.path] = _skipped(entry.path, entry.kind or "unknown", entry.skipped.value)
         elif data:
             looked[entry.path] = Job(entry.path, entry.absolute, entry.kind or "")
     yield from _work_off(list(looked.values()), _Worker(settings, rules, python), progress)
+
+
+def _keywords(rules: ActiveRules, settings: Settings) -> Sequence[bytes]:
+    """What makes a Python file interesting; an entry point may get an import although it has no site of its own."""
+    return (*rules.keywords(), b"import") if settings.imports == "entry" else rules.keywords()
 
 
 def migrate_text(path: str, data: bytes, settings: Settings, project: Project | None = None) -> FileResult:

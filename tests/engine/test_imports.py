@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers import migrated
+from helpers import migrated, tree
 
 CASES = {
     "after import torch": (
@@ -83,3 +83,22 @@ def test_imports_none_leaves_them_to_the_caller():
 
 def test_a_configuration_without_torch_needs_no_import():
     assert migrated('device = "cuda"\n') == 'device = "npu"\n'
+
+
+def test_imports_entry_puts_one_guarded_import_where_a_program_starts(tmp_path):
+    found = tree(
+        tmp_path,
+        {
+            "lib/__init__.py": "",
+            "lib/net.py": "import torch\n\n\ndef put(x):\n    return x.cuda()\n",
+            "train.py": "from lib import net\n\nnet.put(1)\n",
+            "main.py": "import torch\n\nif __name__ == '__main__':\n    torch.cuda.synchronize()\n",
+            "tools/text.py": "import os\n",
+        },
+        imports="entry",
+    )
+    guarded = "try:\n    import torch_npu\nexcept ImportError:\n    pass\n"
+    assert found["lib/net.py"].new.decode() == "import torch\n\n\ndef put(x):\n    return x.npu()\n"
+    assert found["train.py"].new.decode() == f"from lib import net\n{guarded}\nnet.put(1)\n"
+    assert found["main.py"].new.decode().startswith(f"import torch\n{guarded}\nif")
+    assert not found["tools/text.py"].changed

@@ -11,6 +11,7 @@ from real_trees import TREES, python_files
 from npu_migrate import packs
 from npu_migrate.engine import fixtures, python_file
 from npu_migrate.engine.module import PythonModule
+from npu_migrate.engine.project import Project
 from npu_migrate.engine.rules import ActiveRules
 from npu_migrate.engine.settings import Settings
 from npu_migrate.engine.suppressions import Suppressions
@@ -30,7 +31,7 @@ def module_of(data: bytes) -> PythonModule:
 
 def by_region(data: bytes, info: packs.RuleInfo) -> str:
     rules = ActiveRules([info])
-    return python_file.rewrite(module_of(data), rules, SETTINGS, Suppressions("")).text
+    return python_file.rewrite(module_of(data), rules, SETTINGS, Suppressions(""), Project({})).text
 
 
 def by_stock_libcst(data: bytes, info: packs.RuleInfo) -> str:
