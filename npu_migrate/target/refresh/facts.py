@@ -47,6 +47,7 @@ class Facts:
     cuda: set[str] = field(default_factory=set)
     via: dict[str, str] = field(default_factory=dict)
     python: dict[str, str] = field(default_factory=dict)
+    only: dict[str, str] = field(default_factory=dict)
     names: dict[str, dict[str, str]] = field(default_factory=dict)
     members: dict[str, set[str]] = field(default_factory=dict)
     grafts: set[str] = field(default_factory=set)
@@ -92,6 +93,11 @@ def add_python(found: Facts, every: Mapping[str, aten.Definition]) -> None:
         if one.variants:
             spelled.setdefault(name.split(".")[0], (one.module, set()))[1].update(one.variants)
     found.python = {base: f"{module}:{''.join(sorted(variants))}" for base, (module, variants) in spelled.items()}
+    found.only = {
+        name: one.variants
+        for name, one in every.items()
+        if one.variants and not name.endswith("out") and set(one.variants) != spelled[name.split(".")[0]][1]
+    }
 
 
 def add_custom(found: Facts, kernels: Iterable[str | Mapping[str, Any]]) -> None:

@@ -105,6 +105,7 @@ def _operators(old: Mapping[str, Any], columns: Columns, facts: Facts) -> dict[s
         "operators": statuses,
         "via": columns.newest_wins(old.get("via", {}), facts.via),
         "python": _python(old.get("python", {}), facts.python),
+        "only": columns.newest_wins(old.get("only", {}), facts.only),
         "no_cuda": columns.lay(old.get("no_cuda", {}), lacking),
     }
 
