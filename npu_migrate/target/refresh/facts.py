@@ -50,7 +50,6 @@ class Facts:
     only: dict[str, str] = field(default_factory=dict)
     names: dict[str, dict[str, str]] = field(default_factory=dict)
     members: dict[str, set[str]] = field(default_factory=dict)
-    grafts: set[str] = field(default_factory=set)
     custom: dict[str, str] = field(default_factory=dict)
     cuda_names: set[str] = field(default_factory=set)
     environment: dict[str, str] = field(default_factory=dict)
@@ -108,7 +107,7 @@ def add_custom(found: Facts, kernels: Iterable[str | Mapping[str, Any]]) -> None
 
 
 def add_names(found: Facts, surface: Surface) -> None:
-    """The names of the public modules, the members of their classes, and what is put into torch at import."""
+    """The names of the public modules, the members of their classes, and what is added at import."""
     for name in surface.files:
         if not _PUBLIC.match(name) or _INNER.match(name):
             continue
@@ -122,8 +121,6 @@ def add_names(found: Facts, surface: Surface) -> None:
         module_name, _, key = target.rpartition(".")
         if module_name in found.names:
             found.names[module_name].setdefault(key, FUNCTION)
-        elif target.startswith("torch."):
-            found.grafts.add(target)
     add_hidden_names(found, surface)
 
 

@@ -126,7 +126,6 @@ def _names(old: Mapping[str, Any], columns: Columns, facts: Facts) -> dict[str, 
         "names": columns.lay_nested(old.get("names", {}), facts.names),
         "members": columns.lay_nested(old.get("members", {}), members),
         "modules": columns.lay(old.get("modules", {}), dict.fromkeys(facts.names, "1")),
-        "grafts": columns.lay(old.get("grafts", {}), dict.fromkeys(facts.grafts, "1")),
     }
 
 
