@@ -86,7 +86,7 @@ class Target:
         """The operators behind ``torch.X``, ``torch.Tensor.X``, ``torch.linalg.X``, ``torch.nn.functional.X``, ..."""
         table = store.table("calls")
         base = python_base(name)
-        overloads = self.operators(base) if base else ()
+        overloads = self._reachable(base, "m" if name.startswith("torch.Tensor.") else "f") if base else ()
         traced = name.replace("torch.Tensor.", "torch.", 1)
         forward, backward = table.get("forward", {}).get(traced, []), table.get("backward", {}).get(traced, [])
         if not overloads and not forward:
@@ -100,6 +100,15 @@ class Target:
             roots,
             self._known(calls.sometimes(forward)),
             () if replaced else self._known(calls.always(backward)),
+        )
+
+    def _reachable(self, base: str, variant: str) -> tuple[Operator, ...]:
+        """The overloads that a function ("f") or a method ("m") may choose; ``out=`` is for functions."""
+        only = store.table("operators").get("only", {})
+        return tuple(
+            one
+            for one in self.operators(base)
+            if variant in only.get(one.name, variant) and (variant == "f" or not one.name.endswith("out"))
         )
 
     def _known(self, names: tuple[str, ...]) -> tuple[Operator, ...]:

@@ -139,7 +139,6 @@ def test_names_are_read_as_an_import_would_bind_them(trees):
     assert facts.members["torch_npu.npu.Event"] == {"record", "size"}
     assert facts.members["torch_npu.npu.streams.Wrapped"] == set()
     assert facts.names["torch_npu.npu.streams"]["Native"] == "b"
-    assert facts.grafts == {"torch.load"}
 
 
 def test_own_operators_and_cuda_names(trees):

@@ -26,7 +26,7 @@ _LINK = re.compile(r"^\*\*原生文档\*\*：\s*\[([^\]]+)\]", re.MULTILINE)
 _NAME = re.compile(r"^[A-Za-z_][\w.]*$")
 _DEVICE = re.compile(r"^\|\s*(?:<term>)?\s*([^|<]+?)\s*(?:</term>)?\s*\|\s*([^|]+?)\s*\|\s*$")
 _REMARK = re.compile(r"^\*\*限制与说明\*\*\s*[：:]?\s*(.*)", re.MULTILINE | re.DOTALL)
-_ROW = re.compile(r"^\|\s*([^|]+?)\s*\|(?:[^|]*\|)?\s*(是|否)\s*\|\s*(.*?)\s*\|?\s*$")
+_ROW = re.compile(r"^\|\s*([^|]+?)\s*\|(?:[^|]*\|)?\s*([^|]*[是否])\s*\|\s*(.*?)\s*\|?\s*$")
 _YES, _NO = ("✔", "&#10004;", "是"), ("✘", "&#10008;", "否")
 _FAMILY = {"Atlas A2 训练系列产品": "A2", "Atlas A3 训练系列产品": "A3", "Ascend 950DT": "950"}
 FAMILIES = ("A2", "A3", "950")
@@ -59,7 +59,10 @@ def _table(text: str) -> Iterator[tuple[str, Row]]:
         row = _ROW.match(line)
         name = row[1].partition("<br>")[0].replace("\\_", "_").strip("`* ") if row else ""
         if row and _NAME.match(name):
-            yield name, ({"A2": _letter(row[2]), "A3": _letter(row[2])}, limits.facts(row[3]))
+            # The cell is one word, or one for each family.
+            words = row[2].split("<br>")
+            letters = {family: next((one for one in words if family in one), words[-1])[-1] for family in ("A2", "A3")}
+            yield name, ({family: _letter(word) for family, word in letters.items()}, limits.facts(row[3]))
 
 
 def _sections(text: str) -> Iterator[tuple[str, Row]]:

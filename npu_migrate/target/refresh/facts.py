@@ -47,9 +47,9 @@ class Facts:
     cuda: set[str] = field(default_factory=set)
     via: dict[str, str] = field(default_factory=dict)
     python: dict[str, str] = field(default_factory=dict)
+    only: dict[str, str] = field(default_factory=dict)
     names: dict[str, dict[str, str]] = field(default_factory=dict)
     members: dict[str, set[str]] = field(default_factory=dict)
-    grafts: set[str] = field(default_factory=set)
     custom: dict[str, str] = field(default_factory=dict)
     cuda_names: set[str] = field(default_factory=set)
     environment: dict[str, str] = field(default_factory=dict)
@@ -92,6 +92,11 @@ def add_python(found: Facts, every: Mapping[str, aten.Definition]) -> None:
         if one.variants:
             spelled.setdefault(name.split(".")[0], (one.module, set()))[1].update(one.variants)
     found.python = {base: f"{module}:{''.join(sorted(variants))}" for base, (module, variants) in spelled.items()}
+    found.only = {
+        name: one.variants
+        for name, one in every.items()
+        if one.variants and not name.endswith("out") and set(one.variants) != spelled[name.split(".")[0]][1]
+    }
 
 
 def add_custom(found: Facts, kernels: Iterable[str | Mapping[str, Any]]) -> None:
@@ -102,7 +107,7 @@ def add_custom(found: Facts, kernels: Iterable[str | Mapping[str, Any]]) -> None
 
 
 def add_names(found: Facts, surface: Surface) -> None:
-    """The names of the public modules, the members of their classes, and what is put into torch at import."""
+    """The names of the public modules, the members of their classes, and what is added at import."""
     for name in surface.files:
         if not _PUBLIC.match(name) or _INNER.match(name):
             continue
@@ -116,8 +121,6 @@ def add_names(found: Facts, surface: Surface) -> None:
         module_name, _, key = target.rpartition(".")
         if module_name in found.names:
             found.names[module_name].setdefault(key, FUNCTION)
-        elif target.startswith("torch."):
-            found.grafts.add(target)
     add_hidden_names(found, surface)
 
 

@@ -23,7 +23,7 @@ _NOT_AT_IMPORT = (
     "torch_npu.dynamo",
     "torch_npu.testing",
 )
-_MAY_GRAFT = re.compile(rb"^\s*(?:torch|torch_npu)\.[\w.]+ *(?:=[^=]|,)|globals_dict\[", re.MULTILINE)
+_MAY_GRAFT = re.compile(rb"^\s*torch_npu\.[\w.]+ *=[^=]|globals_dict\[", re.MULTILINE)
 
 # The C extension puts names (the tensor types, the operators) into these, which only their __all__ tells.
 _FILLED_BY_C = ("torch_npu", "torch_npu.npu")
@@ -108,7 +108,7 @@ class Surface:
         return MODULE if f"{module}.{name}" in self.files else DATA
 
     def grafts(self) -> set[str]:
-        """Every dotted name of torch or torch_npu that some function of the package assigns to."""
+        """Every dotted name of the package that some function of it assigns to, ``torch_npu.x = ...``."""
         found: set[str] = set()
         for module, path in self.files.items():
             source = path.read_bytes()
@@ -227,11 +227,11 @@ def _strings(node: ast.expr) -> list[str]:
 
 
 def _grafted(node: ast.Assign) -> Iterator[str]:
-    """``torch.x.y = ...`` and ``globals_dict["y"] = ...``, the two ways in which torch_npu adds names at run time."""
+    """``torch_npu.x = ...`` and ``globals_dict["x"] = ...``, the two ways in which names are added at import."""
     for target in node.targets:
         if isinstance(target, ast.Attribute):
             dotted = ast.unparse(target)
-            if dotted.split(".")[0] in {"torch", PACKAGE}:
+            if dotted.split(".")[0] == PACKAGE:
                 yield dotted
         elif (
             isinstance(target, ast.Subscript)

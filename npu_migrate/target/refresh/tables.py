@@ -105,6 +105,7 @@ def _operators(old: Mapping[str, Any], columns: Columns, facts: Facts) -> dict[s
         "operators": statuses,
         "via": columns.newest_wins(old.get("via", {}), facts.via),
         "python": _python(old.get("python", {}), facts.python),
+        "only": columns.newest_wins(old.get("only", {}), facts.only),
         "no_cuda": columns.lay(old.get("no_cuda", {}), lacking),
     }
 
@@ -125,7 +126,6 @@ def _names(old: Mapping[str, Any], columns: Columns, facts: Facts) -> dict[str, 
         "names": columns.lay_nested(old.get("names", {}), facts.names),
         "members": columns.lay_nested(old.get("members", {}), members),
         "modules": columns.lay(old.get("modules", {}), dict.fromkeys(facts.names, "1")),
-        "grafts": columns.lay(old.get("grafts", {}), dict.fromkeys(facts.grafts, "1")),
     }
 
 
