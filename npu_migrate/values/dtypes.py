@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from npu_migrate.values.calls import argument, name_of
+from npu_migrate.values.arguments import argument, name_of
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule

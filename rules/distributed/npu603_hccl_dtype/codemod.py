@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from npu_migrate.rule import Rule, Status
-from npu_migrate.values.calls import argument
+from npu_migrate.values.arguments import argument
 from npu_migrate.values.dtypes import dtype_of
 
 if TYPE_CHECKING:

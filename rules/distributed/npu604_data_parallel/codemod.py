@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from npu_migrate.rule import Rule, Status
-from npu_migrate.values.calls import last_name
+from npu_migrate.values.arguments import last_name
 
 if TYPE_CHECKING:
     import libcst as cst
