@@ -70,6 +70,17 @@ def package(name: str) -> Package | None:
 
 
 @cache
+def modules() -> dict[str, Package]:
+    """The same packages by the modules that a program imports them as."""
+    found = {}
+    for name, row in _read("packages.toml")["package"].items():
+        usual = [] if "*" in name else [name.replace("-", "_")]
+        for module in row.get("imports", usual):
+            found[module] = Package(row["message"], Status(row["status"]))
+    return found
+
+
+@cache
 def kernels() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Patterns over kernel and file names, each with the torch_npu operator that comes nearest."""
     rows = _read("kernels.toml")["kernel"]
