@@ -30,8 +30,10 @@ from npu_migrate.model import Finding, Safety, Status, Text
 from npu_migrate.names import Meaning
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.settings import Settings
     from npu_migrate.packs import RuleInfo
     from npu_migrate.target import Target
@@ -75,6 +77,14 @@ class Rule(cst.CSTTransformer):
         super().__init__()
         self.info = info
         self.work = work
+
+    @classmethod
+    def sites(cls, module: PythonModule) -> Iterable[int] | None:  # noqa: ARG003  # what overrides look at
+        """Offsets of the only places where the rule can act, found with ``ast``; None: wherever a keyword stands.
+
+        For rules whose keywords are common words: only statements with a site are parsed by LibCST.
+        """
+        return None
 
     @property
     def table(self) -> dict[str, Any]:

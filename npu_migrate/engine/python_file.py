@@ -17,7 +17,6 @@ from npu_migrate.engine.driver import Driver
 from npu_migrate.engine.imports import insertions
 from npu_migrate.engine.leftovers import leftovers, unread_lines
 from npu_migrate.engine.module import PythonModule
-from npu_migrate.engine.rules import hits
 from npu_migrate.engine.suppressions import Suppressions
 from npu_migrate.engine.work import ENGINE, Work
 from npu_migrate.model import FileResult, Finding, Span, Status, Text
@@ -89,14 +88,18 @@ def rewrite(module: PythonModule, rules: ActiveRules, settings: Settings, suppre
     return Outcome(splice(module.text, edits), work.findings)
 
 
-def _areas(module: PythonModule, active: Sequence[RuleInfo]) -> list[regions.Region]:
-    """The regions to visit."""
-    if any(info.region == "module" for info in active):
-        raise regions.RegionError
+def _areas(module: PythonModule, active: Sequence[RuleInfo], rules: ActiveRules) -> list[regions.Region]:
+    """The regions to visit.
+
+    Raises:
+        RegionError: a rule wants to see the whole module.
+    """
     narrow: dict[int, Statement] = {}
     wide: dict[int, Statement] = {}
     for region in sorted({info.region for info in active}):
-        for statement in regions.locate(module, hits(module, [i for i in active if i.region == region])):
+        for statement in regions.locate(module, rules.hits(module, [i for i in active if i.region == region])):
+            if region == "module":
+                raise regions.RegionError
             if region == "import" and not isinstance(statement.node, (ast.Import, ast.ImportFrom)):
                 continue
             outer = None if region in ("statement", "import") else regions.widen(statement, region)
@@ -121,7 +124,7 @@ def by_region(
     Raises:
         RegionError: the regions cannot be parsed by themselves.
     """
-    areas = _areas(module, active)
+    areas = _areas(module, active, rules)
     tree = regions.parse(module, areas)
     work = Work(module, tree, settings, suppressions)
     driver = Driver(work, [rules.make(info, work) for info in active])

@@ -48,9 +48,24 @@ class ActiveRules:
 
     def make(self, info: RuleInfo, work: Work) -> Rule:
         """A rule's codemod for one file."""
+        return self._class(info)(info, work)
+
+    def hits(self, module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
+        """Where rules may act: the sites they found themselves, else wherever one of their keywords stands."""
+        found: list[int] = []
+        by_keyword = []
+        for info in infos:
+            sites = self._class(info).sites(module)
+            if sites is None:
+                by_keyword.append(info)
+            else:
+                found.extend(sites)
+        return found + hits(module, by_keyword) if by_keyword else found
+
+    def _class(self, info: RuleInfo) -> type[Rule]:
         if info.code not in self._classes:
             self._classes[info.code] = packs.load_codemod(info)
-        return self._classes[info.code](info, work)
+        return self._classes[info.code]
 
 
 def _concerns(info: RuleInfo, module: PythonModule, torch: Aliases) -> bool:
