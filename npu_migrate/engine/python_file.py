@@ -97,7 +97,8 @@ def _areas(module: PythonModule, active: Sequence[RuleInfo], rules: ActiveRules)
     narrow: dict[int, Statement] = {}
     wide: dict[int, Statement] = {}
     for region in sorted({info.region for info in active}):
-        for statement in regions.locate(module, rules.hits(module, [i for i in active if i.region == region])):
+        sites = _sites(module, [i for i in active if i.region == region], rules)
+        for statement in regions.locate(module, sites):
             if region == "module":
                 raise regions.RegionError
             if region == "import" and not isinstance(statement.node, (ast.Import, ast.ImportFrom)):
@@ -105,6 +106,13 @@ def _areas(module: PythonModule, active: Sequence[RuleInfo], rules: ActiveRules)
             outer = None if region in ("statement", "import") else regions.widen(statement, region)
             (wide if outer else narrow)[(outer or statement).index] = outer or statement
     return regions.cut(module, [s for s in narrow.values() if not _is_docstring(s)], list(wide.values()))
+
+
+def _sites(module: PythonModule, infos: Sequence[RuleInfo], rules: ActiveRules) -> list[int]:
+    try:
+        return rules.hits(module, infos)
+    except Exception as error:
+        raise RuleFailed(_culprit(error), f"{type(error).__name__}: {error}") from error
 
 
 def _is_docstring(statement: Statement) -> bool:
@@ -192,8 +200,9 @@ def _culprit(error: BaseException) -> str:
     trace = error.__traceback__
     culprit = ENGINE
     while trace is not None:
-        rule = trace.tb_frame.f_locals.get("self")
-        culprit = getattr(getattr(rule, "info", None), "code", culprit)
+        names = trace.tb_frame.f_locals
+        info = names.get("info") or getattr(names.get("self"), "info", None)
+        culprit = getattr(info, "code", culprit)
         trace = trace.tb_next
     return culprit
 
