@@ -1,0 +1,114 @@
+"""``x * torch.sigmoid(x)`` -> ``F.silu(x)``, and the like, wherever it is computed; classes and functions stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from npu_migrate.rule import Rule, Status
+from npu_migrate.structure import activations, autograd, spelling
+
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Iterable
+
+    from npu_migrate.engine.module import PythonModule
+    from npu_migrate.structure.activations import Activation
+
+TITLES = {"silu": "SiLU", "hardswish": "Hardswish", "mish": "Mish", "gelu": "GELU", "gelu_tanh": "GELU (tanh)"}
+
+
+class CustomActivation(Rule):
+    """Judges the expressions that were found by what they compute."""
+
+    @classmethod
+    def sites(cls, module: PythonModule) -> Iterable[int]:
+        found = activations.find(module)
+        return [start for start, _ in (*found, *autograd.applied(module))] if found else []
+
+    def leave_BinaryOperation(self, original: cst.BinaryOperation, updated: cst.BinaryOperation) -> cst.BaseExpression:
+        return self._judge(original, updated)
+
+    def leave_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+        if len(original.args) == 1 and isinstance(original.func, cst.Attribute) and original.func.attr.value == "apply":
+            return self._apply(original, updated)
+        return self._judge(original, updated)
+
+    def _apply(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+        """``SwishFunction.apply(x)``: the class stays, for others that use it."""
+        name = autograd.applied(self.work.module).get(self.work.range_of(original))
+        spelled = spelling.functional(self.work.module, self.work.scope_of(original), name) if name else None
+        if name is None or spelled is None:
+            return updated
+        new = updated.with_changes(func=cst.parse_expression(spelled))
+        symbol = f"torch.nn.functional.{name}"
+        return self.rewrite(original, updated, new, "applied", symbol=symbol, title=TITLES[name], name=symbol)
+
+    def leave_SimpleStatementLine(
+        self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
+    ) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+        """A step whose result the rewritten expression no longer needs."""
+        spent = self.work.module.fact("steps of activations", self._spent)
+        start, end = self.work.range_of(original)
+        owner = next((a for (a_start, a_end), a in spent.items() if start <= a_start and a_end <= end), None)
+        return cst.RemoveFromParent() if owner is not None and self._may(owner) else updated
+
+    def _spent(self) -> dict[tuple[int, int], Activation]:
+        module = self.work.module
+        return {module.range_of(s): found for found in activations.find(module).values() for s in found.spent}
+
+    def _judge(self, original: cst.BaseExpression, updated: cst.BaseExpression) -> cst.BaseExpression:
+        found = activations.find(self.work.module).get(self.work.range_of(original))
+        if found is None:
+            return updated
+        title = TITLES[found.name]
+        name = found.name.replace("_tanh", "")
+        symbol = f"torch.nn.functional.{name}"
+        if found.deviation > activations.SAME:
+            apart = f"{found.deviation:.0e}"
+            self.report(original, Status.ADVICE, "rounded", symbol=symbol, title=title, name=symbol, apart=apart)
+            return updated
+        if self._has_comment(found):
+            self.report(original, Status.MANUAL, "comment", symbol=symbol, title=title, name=symbol)
+            return updated
+        spelled = spelling.functional(self.work.module, self.work.scope_of(original), name)
+        if spelled is None or self.target.python_api(symbol) is None:
+            self.report(original, Status.MANUAL, "no-name", symbol=symbol, title=title, name=symbol)
+            return updated
+        text = f"{spelled}({self._source(found.operand)}{self._options(found)})"
+        new = cst.parse_expression(text)
+        return self.rewrite(original, updated, new, self._key(found), symbol=symbol, title=title, name=symbol)
+
+    def _may(self, found: Activation) -> bool:
+        module = self.work.module
+        bar = self.work.barred(self.info.code, module.range_of(found.node))
+        return (
+            bar is None
+            and self.work.allows(self.info.safety)
+            and found.deviation <= activations.SAME
+            and not self._has_comment(found)
+            and spelling.functional(module, module.scope_at(module.range_of(found.node)[0]), found.name) is not None
+        )
+
+    def _has_comment(self, found: Activation) -> bool:
+        """Comments inside what would go."""
+        module = self.work.module
+        start, end = module.range_of(found.node)
+        if found.spent:
+            start = module.line_start(found.spent[0].lineno)
+        return "#" in module.text[start:end]
+
+    def _options(self, found: Activation) -> str:
+        if found.in_place:
+            return ", inplace=True"
+        return ', approximate="tanh"' if found.name == "gelu_tanh" else ""
+
+    def _source(self, node: ast.expr) -> str:
+        start, end = self.work.module.range_of(node)
+        return self.work.module.text[start:end]
+
+    def _key(self, found: Activation) -> str:
+        if found.in_place:
+            return "in-place"
+        return "steps" if found.spent else "fused"
