@@ -112,7 +112,7 @@ def _sites(module: PythonModule, infos: Sequence[RuleInfo], rules: ActiveRules) 
     try:
         return rules.hits(module, infos)
     except Exception as error:
-        raise RuleFailed(_culprit(error), f"{type(error).__name__}: {error}") from error
+        raise RuleError(_culprit(error), f"{type(error).__name__}: {error}") from error
 
 
 def _is_docstring(statement: Statement) -> bool:
