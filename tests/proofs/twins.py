@@ -48,7 +48,7 @@ def with_gradients(function, *inputs: torch.Tensor, parameters=()) -> list[torch
     """Outputs of a function, and the gradients of its inputs and of parameters for a fixed cotangent."""
     inputs = [x.clone().requires_grad_() for x in inputs]
     out = function(*inputs)
-    cotangent = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).reshape(out.shape)
+    cotangent = torch.linspace(0.5, 1.5, out.numel(), dtype=out.dtype).reshape(out.shape)
     wanted = [*inputs, *parameters]
     return [out.detach(), *torch.autograd.grad(out, wanted, cotangent)]
 
