@@ -48,7 +48,7 @@ def with_gradients(function, *inputs: torch.Tensor, parameters=()) -> list[torch
     """Outputs of a function, and the gradients of its inputs and of parameters for a fixed cotangent."""
     inputs = [x.clone().requires_grad_() for x in inputs]
     out = function(*inputs)
-    cotangent = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).reshape(out.shape)
+    cotangent = torch.linspace(0.5, 1.5, out.numel(), dtype=out.dtype).reshape(out.shape)
     wanted = [*inputs, *parameters]
     return [out.detach(), *torch.autograd.grad(out, wanted, cotangent)]
 
@@ -68,7 +68,12 @@ def difference(before: list[torch.Tensor], after: list[torch.Tensor]) -> float:
 
 def stated(folder: str) -> float:
     """The greatest relative difference that a rule's page owns up to."""
+    return number(folder, r"Greatest relative difference measured[^:]*: (\d\S*?)[.,;]?\s")
+
+
+def number(folder: str, pattern: str) -> float:
+    """A number that a rule's page states."""
     (page,) = ROOT.glob(f"rules/*/{folder}/en.md")
-    found = re.search(r"Greatest relative difference measured[^:]*: (\d\S*?)[.,;]?\s", page.read_text(encoding="utf-8"))
-    assert found, f"{page} states no difference"
+    found = re.search(pattern, page.read_text(encoding="utf-8"))
+    assert found, f"{page} says nothing like {pattern}"
     return float(found[1])
