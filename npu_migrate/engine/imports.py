@@ -22,12 +22,15 @@ class Insertion(NamedTuple):
     text: str
 
 
-def insertions(module: PythonModule, name: str, uses: list[int], *, guarded: bool = False) -> list[Insertion]:
+def insertions(
+    module: PythonModule, name: str, uses: list[int], *, guarded: bool = False, named: bool = False
+) -> list[Insertion]:
     """Import ``name`` so that it has run before the given offsets; nothing where the file does so already.
 
-    ``guarded``: the file goes on without it where it is not installed.
+    ``guarded``: the file goes on without it where it is not installed. ``named``: the name itself is needed, not only
+    that the package has been loaded.
     """
-    if _imports(module, name, module.table.statements):
+    if _imports(module, name, named=named):
         return []
     anchors = [s for s in torch_imports(module) if not _type_checking(s)]
     outer = [s for s in anchors if s.scope is module.table.module]
@@ -41,8 +44,11 @@ def insertions(module: PythonModule, name: str, uses: list[int], *, guarded: boo
     return [_at_top(module, name, guarded=guarded)]
 
 
-def _imports(module: PythonModule, name: str, statements: list[Statement]) -> bool:
-    for statement in statements:
+def _imports(module: PythonModule, name: str, *, named: bool) -> bool:
+    if named:
+        bindings = module.table.module.bindings.get(name, ())
+        return any(binding.kind == "import" and binding.target == name for binding in bindings)
+    for statement in module.table.statements:
         node = statement.node
         if statement.scope is not module.table.module or _type_checking(statement):
             continue

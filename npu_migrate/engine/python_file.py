@@ -228,9 +228,10 @@ def _with_imports(
     """Put the imports that the new text needs between the edits; one that would fall inside an edit goes behind it."""
     added: list[Edit] = []
     for name, uses in imports.items():
-        if _provided(name, edits):
+        named = _names(name, edits)
+        if not named and _provided(name, edits):
             continue
-        for offset, text in insertions(module, name, uses, guarded=guarded):
+        for offset, text in insertions(module, name, uses, guarded=guarded, named=named):
             place = next((end for start, end, _ in edits if start < offset < end), offset)
             added.append((place, place, text))
     return sorted([*edits, *added], key=lambda edit: (edit[0], edit[1]))
@@ -239,6 +240,12 @@ def _with_imports(
 def _provided(name: str, edits: Sequence[Edit]) -> bool:
     """Whether a rewritten import of the module level already loads the package."""
     pattern = re.compile(rf"^(?:import|from) {re.escape(name)}\b", re.MULTILINE)
+    return any(pattern.search(text) for _, _, text in edits)
+
+
+def _names(name: str, edits: Sequence[Edit]) -> bool:
+    """Whether the new text speaks of the package by its name outside of imports."""
+    pattern = re.compile(rf"^(?!\s*(?:from|import)\b).*?(?<![\w.]){re.escape(name)}\.", re.MULTILINE)
     return any(pattern.search(text) for _, _, text in edits)
 
 

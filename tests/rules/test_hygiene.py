@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from npu_migrate import packs
 from npu_migrate.engine import fixtures
+from npu_migrate.engine.module import PythonModule
+from npu_migrate.engine.rules import ActiveRules
+from npu_migrate.engine.text import SourceText
 
 REGISTRY = packs.load()
 RULES = REGISTRY.all()
@@ -62,8 +66,9 @@ def test_code_folder_and_family_agree(info):
 
 @pytest.mark.parametrize("info", CODEMODS, ids=by_code)
 def test_every_keyword_occurs_in_a_fixture(info):
-    sources = [case.read_text(encoding="utf-8", errors="replace") for case in fixtures.cases(info)]
-    idle = [word for word in info.keywords if not any(word in source for source in sources)]
+    modules = [PythonModule("case.py", SourceText.decode(case.read_bytes())) for case in fixtures.cases(info)]
+    alone = {word: ActiveRules([replace(info, keywords=(word,), also=())]) for word in info.keywords}
+    idle = [word for word, rules in alone.items() if not any(rules.for_module(module) for module in modules)]
     assert not idle
 
 
