@@ -24,6 +24,8 @@ class Project:
     def __init__(self, files: dict[str, Path]) -> None:
         self.files = files
         self.imported: frozenset[bytes] | None = None
+        # Every word an import of something in the tree could begin with: most imports are of other packages.
+        self._heads = {part for path in files for part in path.removesuffix(".py").split("/")}
         self._scopes: dict[str, Scope | None] = {}
         self._answers: dict[tuple[str, str], Meaning | None] = {}
 
@@ -32,7 +34,9 @@ class Project:
 
         ``name`` may start with dots (relative to ``path``). None where the tree has no such module.
         """
-        key = (name, str(PurePosixPath(path).parent))
+        if not name.startswith(".") and name.partition(".")[0] not in self._heads:
+            return None
+        key = (name, path)
         if key not in self._answers:
             self._answers[key] = None  # cuts import cycles
             self._answers[key] = self._follow(name, path, MAX_HOPS)

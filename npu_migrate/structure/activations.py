@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple, Union
 
 from npu_migrate.engine.imports import torch_imports
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SAME = 1e-12
 ROUNDED = 1e-4
 Def = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+# Every spelling of an activation has one of these in it, or its class has.
+PARTS = re.compile(r"sigmoid|tanh|relu6|softplus|clamp|erf\(|exp\(", re.IGNORECASE)
 IN_PLACE = ("silu", "hardswish", "mish")
 
 
@@ -75,7 +78,7 @@ def find(module: PythonModule) -> dict[Range, Activation]:
 def _find(module: PythonModule) -> Iterator[Activation]:
     if not torch_imports(module):
         return
-    stack: list[ast.AST] = [module.tree]
+    stack: list[ast.AST] = [node for node in module.tree.body if _mentions(module, node)]
     while stack:
         node = stack.pop()
         found = _by_steps(module, node) if isinstance(node, FUNCTIONS) else _activation(module, node)
@@ -83,6 +86,11 @@ def _find(module: PythonModule) -> Iterator[Activation]:
             yield found
         elif not isinstance(node, ast.JoinedStr):
             stack.extend(ast.iter_child_nodes(node))
+
+
+def _mentions(module: PythonModule, node: ast.AST) -> bool:
+    """Whether a statement of the module level names a function that activations are made of."""
+    return PARTS.search(module.text, *module.range_of(node)) is not None
 
 
 def _activation(module: PythonModule, node: ast.AST) -> Activation | None:
@@ -139,7 +147,8 @@ def _by_steps(module: PythonModule, node: Def) -> Activation | None:
 def reader_at(module: PythonModule, node: ast.expr) -> Reader:
     """A reader that knows the names, and the submodules, at an expression."""
     scope = module.scope_at(module.range_of(node)[0])
-    return Reader(module, scope, _submodules(module, scope))
+    submodules = module.fact(f"submodules of {id(scope.parent)}", lambda: _submodules(module, scope))
+    return Reader(module, scope, submodules)
 
 
 def _submodules(module: PythonModule, scope: Scope, *, own_classes: bool = True) -> dict[str, Function]:
