@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from npu_migrate import packs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.work import Work
@@ -46,7 +46,8 @@ class ActiveRules:
     def for_module(self, module: PythonModule) -> list[RuleInfo]:
         """The rules of which a keyword or a pattern occurs."""
         torch = _torch_aliases(module)
-        return [info for info in self.infos if _concerns(info, module, torch)]
+        holds = cache(module.text.__contains__)
+        return [info for info in self.infos if _concerns(info, module, torch, holds)]
 
     def make(self, info: RuleInfo, work: Work) -> Rule:
         """A rule's codemod for one file."""
@@ -70,10 +71,14 @@ class ActiveRules:
         return self._classes[info.code]
 
 
-def _concerns(info: RuleInfo, module: PythonModule, torch: Aliases) -> bool:
-    text = module.text
-    words = _spellings(info.keywords, torch)
-    return any(word in text for word in words) or any(re.search(pattern, text) for pattern in info.also)
+def _concerns(info: RuleInfo, module: PythonModule, torch: Aliases, holds: Callable[[str], bool]) -> bool:
+    """Whether one of a rule's keywords or patterns occurs; rules share most of their keywords."""
+    if any(holds(word) for word in info.keywords):
+        return True
+    dotted = [word for word in info.keywords if word.startswith("torch.")]
+    if dotted and any(holds(word) for word in _spellings(dotted, torch)):
+        return True
+    return any(re.search(pattern, module.text) for pattern in info.also)
 
 
 def hits(module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
