@@ -71,7 +71,12 @@ def _table(folder: Path) -> dict[str, Any]:
 
 
 class Rule(cst.CSTTransformer):
-    """Base of all codemod rules."""
+    """Base of all codemod rules.
+
+    ``heeds_vendors``: False for a rule whose sites are code for the NPU, which a branch for another device says nothing of.
+    """
+
+    heeds_vendors = True
 
     def __init__(self, info: RuleInfo, work: Work) -> None:
         super().__init__()
@@ -178,7 +183,7 @@ class Rule(cst.CSTTransformer):
         """
         place = at if at is not None else original
         span = self.work.range_of(place)
-        bar = self.work.barred(self.info.code, span)
+        bar = self._barred(span)
         shown = self.work.code(new) if after is None and isinstance(new, cst.CSTNode) else after or ""
         if bar is not None:
             self._file(span, STATUS_OF_BAR[bar.key], bar, symbol=symbol)
@@ -205,7 +210,7 @@ class Rule(cst.CSTTransformer):
         place = at if at is not None else original
         span = self.work.module.range_of(place) if isinstance(place, ast.AST) else self.work.range_of(place)
         text = Text(self.info.code, key, tuple(facts.items()))
-        bar = self.work.barred(self.info.code, span) if status is not Status.KEPT else None
+        bar = self._barred(span) if status is not Status.KEPT else None
         if bar is not None:
             status, text = STATUS_OF_BAR[bar.key], bar
         self._file(span, status, text, symbol=symbol)
@@ -217,6 +222,10 @@ class Rule(cst.CSTTransformer):
         """
         if not beside_torch or self.work.module.fact("imports torch", lambda: bool(torch_imports(self.work.module))):
             self.work.need_import(name, node)
+
+    def _barred(self, span: tuple[int, int]) -> Text | None:
+        bar = self.work.barred(self.info.code, span)
+        return bar if bar is None or self.heeds_vendors or bar.key == "suppressed" else None
 
     def _file(  # noqa: PLR0913  # a finding has that many sides
         self,

@@ -20,6 +20,8 @@ METHOD_GONE = (2, 3)  # the first release without the method of tensors
 class TorchNpuNames(Rule):
     """Checks what the program already takes from torch_npu against the release."""
 
+    heeds_vendors = False
+
     def leave_Attribute(self, original: cst.Attribute, updated: cst.Attribute) -> cst.BaseExpression:
         twin = self.expression(original)
         if not self.is_part_of_name(original) and isinstance(getattr(twin, "ctx", None), ast.Load):
