@@ -48,6 +48,7 @@ class TorchVersion(Rule):
 
     def _context(self, original: cst.BaseExpression) -> str:
         """Whether the answer is tested, only shown to people, or used for something else."""
+        tested = False
         node: ast.AST | None = self.expression(original)
         above = self.work.module.parent(node) if node is not None else None
         while isinstance(above, (ast.BoolOp, ast.UnaryOp, ast.Compare)) or (
@@ -55,8 +56,9 @@ class TorchVersion(Rule):
         ):
             if isinstance(above, ast.Compare) and not isinstance(above.ops[0], (ast.Is, ast.IsNot)):
                 return "used"
+            tested = tested or not isinstance(above, ast.Call)
             node, above = above, self.work.module.parent(above)
-        if isinstance(above, TESTS) and above.test is node:
+        if tested or (isinstance(above, TESTS) and above.test is node):
             return "tested"
         return "shown" if isinstance(above, SHOWN) or _prints(above) else "used"
 

@@ -43,7 +43,8 @@ class EnvNames(Rule):
             return updated
         quote = original.quote
         new = updated.with_changes(value=f"{original.prefix}{quote}{known.ascend}{quote}")
-        return self.rewrite(original, updated, new, "renamed", symbol=name, name=name, new=known.ascend)
+        key = "visible" if known.message == "visible" else "renamed"
+        return self.rewrite(original, updated, new, key, symbol=name, name=name, new=known.ascend)
 
     def leave_Arg(self, original: cst.Arg, updated: cst.Arg) -> cst.Arg:
         known = variable(original.keyword.value) if original.keyword is not None else None
