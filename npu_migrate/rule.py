@@ -73,7 +73,7 @@ def _table(folder: Path) -> dict[str, Any]:
 class Rule(cst.CSTTransformer):
     """Base of all codemod rules.
 
-    ``heeds_vendors``: False for a rule whose sites are code for the NPU, which a branch for another device says nothing of.
+    ``heeds_vendors``: False for a rule about code for the NPU, of which a branch for another device says nothing.
     """
 
     heeds_vendors = True

@@ -91,6 +91,8 @@ def rewrite(
         edits = _with_imports(module, work.imports, edits)
     elif settings.imports == "entry" and needs_import(module, project):
         edits = _with_imports(module, {PACKAGE: []}, edits, guarded=True)
+    elif settings.imports == "entry" and _names(PACKAGE, edits):
+        edits = _with_imports(module, work.imports, edits)
     return Outcome(splice(module.text, edits), work.findings)
 
 

@@ -102,3 +102,11 @@ def test_imports_entry_puts_one_guarded_import_where_a_program_starts(tmp_path):
     assert found["train.py"].new.decode() == f"from lib import net\n{guarded}\nnet.put(1)\n"
     assert found["main.py"].new.decode().startswith(f"import torch\n{guarded}\nif")
     assert not found["tools/text.py"].changed
+
+
+def test_imports_entry_still_imports_where_the_new_text_says_the_name(tmp_path):
+    marks = 'import torch\n\n\ndef mark():\n    torch.cuda.nvtx.range_push("x")\n'
+    files = {"lib/__init__.py": "", "lib/marks.py": marks, "train.py": "from lib import marks\n\nmarks.mark()\n"}
+    new = tree(tmp_path, files, imports="entry")["lib/marks.py"].new.decode()
+    assert new.startswith("import torch\nimport torch_npu\n")
+    assert 'torch_npu.npu.mstx.range_push("x")' in new
