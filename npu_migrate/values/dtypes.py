@@ -30,6 +30,7 @@ PREDICATES = {
     "ge",
     "le",
 }
+MOVES = {"to", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros"}
 DEPTH = 6
 
 
@@ -84,3 +85,23 @@ def _of_variable(module: PythonModule, node: ast.Name, depth: int) -> str | None
         return None
     last = max(before, key=lambda b: b.line)
     return dtype_of(module, last.node, depth) if last.kind == "value" else None
+
+
+def dtype_on_device(module: PythonModule, call: ast.Call) -> tuple[ast.expr, str] | None:
+    """The dtype (and where it stands) of a tensor that a call makes on, or moves to, another device than the CPU."""
+    is_move = isinstance(call.func, ast.Attribute) and call.func.attr in MOVES
+    if not is_move and not (name_of(module, call.func) or "").startswith("torch."):
+        return None
+    given = [*call.args, *(keyword.value for keyword in call.keywords)] if is_move else [argument(call, "dtype")]
+    found = next(((one, dtype) for one in given for dtype in [dtype_name(module, one)] if one and dtype), None)
+    device = argument(call, "device")
+    if is_move and device is None:
+        device = next((one for one in call.args if found is not None and one is not found[0]), None)
+    return None if found is None or device is None or is_cpu(device) else found
+
+
+def is_cpu(device: ast.expr) -> bool:
+    """``"cpu"``, ``torch.device("cpu")``, ``None``."""
+    if isinstance(device, ast.Call) and device.args:
+        device = device.args[0]
+    return isinstance(device, ast.Constant) and device.value in ("cpu", None)
