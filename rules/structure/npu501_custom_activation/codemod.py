@@ -65,6 +65,9 @@ class CustomActivation(Rule):
         title = TITLES[found.name]
         name = found.name.replace("_tanh", "")
         symbol = f"torch.nn.functional.{name}"
+        if found.scripted:
+            self.report(original, Status.KEPT, "scripted", symbol=symbol, title=title)
+            return updated
         if found.deviation > activations.SAME:
             apart = f"{found.deviation:.0e}"
             self.report(original, Status.ADVICE, "rounded", symbol=symbol, title=title, name=symbol, apart=apart)
@@ -87,6 +90,7 @@ class CustomActivation(Rule):
             bar is None
             and self.work.allows(self.info.safety)
             and found.deviation <= activations.SAME
+            and not found.scripted
             and not self._has_comment(found)
             and spelling.functional(module, module.scope_at(module.range_of(found.node)[0]), found.name) is not None
         )
