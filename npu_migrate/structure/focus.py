@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from npu_migrate.names import dotted
-from npu_migrate.structure.calls import attributes, bound, called, methods, number
+from npu_migrate.structure.calls import attributes, bound, called, classes_with, methods, number
 from npu_migrate.structure.wrappers import Convolution, convolution_of
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def find(module: PythonModule) -> list[Focus]:
 
 
 def _find(module: PythonModule) -> Iterator[Focus]:
-    for node in module.table.scopes:
-        forward = methods(node).get("forward") if isinstance(node, ast.ClassDef) else None
-        if not isinstance(node, ast.ClassDef) or forward is None:
+    for node in classes_with(module, "::2"):
+        forward = methods(node).get("forward")
+        if forward is None:
             continue
         halves = _halves(forward)
         for call in ast.walk(forward):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
+from npu_migrate.structure.calls import statements_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule, Range
 
 MIXED = ("autocast", "GradScaler", "scale_loss", "FP16_Optimizer", "amp")
+TRAINED = ("trained", "followed")
 CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 
 
@@ -43,7 +45,8 @@ def find(module: PythonModule) -> dict[Range, Half]:
 
 
 def _find(module: PythonModule) -> Iterator[Half]:
-    for owner in [module.tree, *(n for n in module.table.scopes if isinstance(n, FUNCTIONS))]:
+    owners = {statement.scope.node: None for statement in statements_with(module, r"\.half\(\)")}
+    for owner in owners:
         body = list(_own(owner))
         halves = [n for n in body if _is_half(n)]
         for call in halves:

@@ -25,7 +25,7 @@ class HalfTraining(Rule):
 
     @classmethod
     def sites(cls, module: PythonModule) -> Iterable[int]:
-        return [start for start, _ in training.find(module)]
+        return [start for (start, _), found in training.find(module).items() if found.use in training.TRAINED]
 
     def leave_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
         if not isinstance(original.func, cst.Attribute) or original.func.attr.value != "half":
@@ -40,13 +40,10 @@ class HalfTraining(Rule):
             return self.rewrite(
                 original, updated, bare, "training", at=original.func.attr, symbol=SYMBOL, after=self._shown(found)
             )
-        if found.use in ("trained", "followed"):
+        if found.use in training.TRAINED:
             self.report(original, Status.MANUAL, "trained", at=original.func.attr, symbol=SYMBOL)
             return updated
-        if self._goes_with(span):
-            return bare
-        self.report(original, Status.KEPT, found.use, at=original.func.attr, symbol=SYMBOL)
-        return updated
+        return bare if self._goes_with(span) else updated
 
     def leave_IndentedBlock(self, original: cst.IndentedBlock, updated: cst.IndentedBlock) -> cst.IndentedBlock:
         body = list(updated.body)
