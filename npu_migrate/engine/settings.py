@@ -21,7 +21,7 @@ PIN_MEMORY = ("auto", "off", "npu", "keep")
 class Settings:
     """What to migrate to, how far, and with which rules.
 
-    ``pin_memory``: ``npu`` names the device, ``off`` turns pinning off, ``keep`` leaves it; ``auto`` goes by the release.
+    ``pin_memory``: ``npu`` names the device, ``off`` turns pinning off, ``keep`` leaves it, ``auto`` asks the release.
     ``registry`` holds the rules to choose from (default: the built-in ones and those of installed packs); ``max_bytes``
     is the size above which a file is named but not read.
     """

@@ -20,7 +20,11 @@ def test_the_gradient_scaler_is_there(release):
 
 @pytest.mark.parametrize("name", [*ACTIVATIONS, "max_pool2d_with_indices", "convolution"])
 @pytest.mark.parametrize("release", RELEASES)
-def test_operators_run_natively(release, name):
-    operators = load(release).operators(name)
-    assert operators
-    assert all(operator.worst.rank == 0 for operator in operators)
+def test_operators_that_a_release_has_run_natively(release, name):
+    operator = load(release).operator(name)
+    assert operator is None or operator.worst.rank == 0
+
+
+def test_the_oldest_release_lacks_some():
+    """Guards the test above; the rule then only reports."""
+    assert load("1.8.1").operator("mish") is None
