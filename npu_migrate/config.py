@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Callable
 
 from npu_migrate import tomlfile
-from npu_migrate.engine.settings import IMPORTS, STYLES
+from npu_migrate.engine.settings import IMPORTS, PIN_MEMORY, STYLES
 from npu_migrate.errors import InputError
 from npu_migrate.model import Safety
 from npu_migrate.wording import LANGUAGES
@@ -48,6 +48,7 @@ SETTINGS: Mapping[str, _Kind] = {
     "jobs": _NUMBER,
     "lang": _one_of(*LANGUAGES),
     "max-bytes": _NUMBER,
+    "pin-memory": _one_of(*PIN_MEMORY),
     "quiet": _FLAG,
     "safety": _one_of(*(safety.value for safety in Safety)),
     "select": _TEXTS,

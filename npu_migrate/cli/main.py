@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "rules": "npu_migrate.cli.rules:rules",
     "undo": "npu_migrate.cli.undo:undo",
+    "weights": "npu_migrate.cli.weights:weights",
 }
 
 # What a shell reports for a program that a signal ended.

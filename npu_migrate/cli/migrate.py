@@ -74,6 +74,7 @@ def _audit(  # noqa: PLR0913  # a run is all of these
         target=target,
         style=options.style,
         imports=options.imports,
+        pin_memory=options.pin_memory,
         safety=Safety(options.safety),
         select=options.select,
         ignore=options.ignore,

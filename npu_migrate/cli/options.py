@@ -43,6 +43,7 @@ class Options:
     jobs: int | None
     exclude: tuple[str, ...] = ()
     max_bytes: int = MAX_BYTES
+    pin_memory: str = "auto"
 
     @property
     def mode(self) -> str:

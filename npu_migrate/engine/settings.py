@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 STYLES = ("npu",)
 IMPORTS = ("files", "entry", "none")
+PIN_MEMORY = ("auto", "off", "npu", "keep")
 
 
 @dataclass(frozen=True)
 class Settings:
     """What to migrate to, how far, and with which rules.
 
+    ``pin_memory``: ``npu`` names the device, ``off`` turns pinning off, ``keep`` leaves it, ``auto`` asks the release.
     ``registry`` holds the rules to choose from (default: the built-in ones and those of installed packs); ``max_bytes``
     is the size above which a file is named but not read.
     """
@@ -27,6 +29,7 @@ class Settings:
     target: Target
     style: str = "npu"
     imports: str = "files"
+    pin_memory: str = "auto"
     safety: Safety = Safety.EXACT
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

@@ -31,7 +31,8 @@ IN_PLACE = ("silu", "hardswish", "mish")
 class Activation(NamedTuple):
     """A place that computes an activation, and the ``torch.nn.functional`` name of it.
 
-    ``operand`` is the expression it is a function of; ``spent`` are the statements that only served it.
+    ``operand`` is the expression it is a function of; ``spent`` are the statements that only served it; ``scripted``
+    tells that TorchScript compiles the function it is in.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Activation(NamedTuple):
     in_place: bool = False
     deviation: float = 0.0
     spent: tuple[ast.stmt, ...] = ()
+    scripted: bool = False
 
 
 def functions(x: Formula) -> dict[str, Formula]:
@@ -78,14 +80,21 @@ def find(module: PythonModule) -> dict[Range, Activation]:
 def _find(module: PythonModule) -> Iterator[Activation]:
     if not torch_imports(module):
         return
-    stack: list[ast.AST] = [node for node in module.tree.body if _mentions(module, node)]
+    stack: list[tuple[ast.AST, bool]] = [(node, False) for node in module.tree.body if _mentions(module, node)]
     while stack:
-        node = stack.pop()
+        node, scripted = stack.pop()
+        scripted = scripted or (isinstance(node, FUNCTIONS) and _is_scripted(module, node))
         found = _by_steps(module, node) if isinstance(node, FUNCTIONS) else _activation(module, node)
         if found is not None:
-            yield found
+            yield found._replace(scripted=scripted)
         elif not isinstance(node, ast.JoinedStr):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend((child, scripted) for child in ast.iter_child_nodes(node))
+
+
+def _is_scripted(module: PythonModule, node: Def) -> bool:
+    scope = module.table.scopes[node].parent or module.table.module
+    names = [module.names.meaning(parts, scope).name for d in node.decorator_list if (parts := dotted(d))]
+    return any(name is not None and name.startswith("torch.jit.script") for name in names)
 
 
 def _mentions(module: PythonModule, node: ast.AST) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from npu_migrate.names import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from npu_migrate.engine.module import PythonModule
+    from npu_migrate.engine.statements import Statement
 
 CONV2D = (
     "in_channels",
@@ -35,6 +37,36 @@ def called(module: PythonModule, node: ast.AST) -> str | None:
     if parts is None:
         return None
     return module.names.meaning(parts, module.scope_at(module.range_of(node)[0])).name
+
+
+def statements_with(module: PythonModule, pattern: str) -> Iterator[Statement]:
+    """The innermost statements in whose text a pattern stands: only there is a walk worth its time."""
+    seen = set()
+    for match in re.finditer(pattern, module.text):
+        statement = module.statement_at(match.start())
+        if statement is not None and statement.index not in seen:
+            seen.add(statement.index)
+            yield statement
+
+
+def calls_with(module: PythonModule, pattern: str) -> Iterator[ast.Call]:
+    """The calls in such statements; those in headers of functions, classes and loops make no layer."""
+    for statement in statements_with(module, pattern):
+        if statement.shape != "head":
+            yield from (node for node in ast.walk(statement.node) if isinstance(node, ast.Call))
+
+
+def classes_with(module: PythonModule, pattern: str) -> Iterator[ast.ClassDef]:
+    """The classes round such statements, each once."""
+    seen = set()
+    for statement in statements_with(module, pattern):
+        current: Statement | None = statement
+        while current is not None:
+            node = current.node
+            if isinstance(node, ast.ClassDef) and node not in seen:
+                seen.add(node)
+                yield node
+            current = current.parent
 
 
 def bound(call: ast.Call, names: Sequence[str]) -> dict[str, ast.expr] | None:

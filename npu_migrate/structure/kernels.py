@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from npu_migrate.structure import pools
-from npu_migrate.structure.calls import CONV2D, F_MAX_POOL2D, MAX_POOL2D, bound, called, is_false, number
+from npu_migrate.structure.calls import CONV2D, F_MAX_POOL2D, MAX_POOL2D, bound, called, calls_with, is_false, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CONV = ("torch.nn.Conv2d", "torch.nn.modules.conv.Conv2d")
 FUNCTIONAL = ("torch.nn.functional.max_pool2d", "torch.max_pool2d")
 LARGE, SMALL = 5, 3
+FIVE = r"(?<![\w.])5(?![\w.])"
 HALF = LARGE // 2
 
 
@@ -35,8 +36,8 @@ def convolutions(module: PythonModule) -> dict[Range, Conv]:
 
 
 def _convolutions(module: PythonModule) -> Iterator[Conv]:
-    for node in ast.walk(module.tree):
-        if not isinstance(node, ast.Call) or not _may_be(node, "Conv2d") or called(module, node) not in CONV:
+    for node in calls_with(module, FIVE):
+        if called(module, node) not in CONV:
             continue
         arguments = bound(node, CONV2D)
         if arguments is None or number(arguments.get("kernel_size")) != LARGE:
@@ -49,12 +50,6 @@ def _convolutions(module: PythonModule) -> Iterator[Conv]:
         named = "in_channels" in arguments and "out_channels" in arguments
         if plain and named and stride and groups and pixels is not None:
             yield Conv(node, arguments, stride, pixels, groups)
-
-
-def _may_be(node: ast.Call, name: str) -> bool:
-    """Whether the called name could be meant; cheap, and true for any alias."""
-    func = node.func
-    return isinstance(func, ast.Name) or (isinstance(func, ast.Attribute) and func.attr == name)
 
 
 def parameters(conv: Conv) -> tuple[int, int] | None:
@@ -75,9 +70,7 @@ def pools_5x5(module: PythonModule) -> dict[Range, tuple[ast.Call, ast.expr | No
 
 def _pools(module: PythonModule) -> Iterator[tuple[ast.Call, ast.expr | None]]:
     pyramids = [module.range_of(found.owner) for found in pools.find(module)]
-    for node in ast.walk(module.tree):
-        if not isinstance(node, ast.Call) or not (_may_be(node, "MaxPool2d") or _may_be(node, "max_pool2d")):
-            continue
+    for node in calls_with(module, FIVE):
         name = called(module, node)
         if name not in pools.POOL and name not in FUNCTIONAL:
             continue

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from npu_migrate.names import dotted
-from npu_migrate.structure.calls import MAX_POOL2D, attributes, bound, called, is_false, methods, number
+from npu_migrate.structure.calls import MAX_POOL2D, attributes, bound, called, classes_with, is_false, methods, number
 from npu_migrate.structure.reader import is_plain
 
 if TYPE_CHECKING:
@@ -70,10 +70,9 @@ def find(module: PythonModule) -> list[Pyramid]:
 
 
 def _find(module: PythonModule) -> Iterator[Pyramid]:
-    for node in module.table.scopes:
-        if isinstance(node, ast.ClassDef):
-            yield from _of_lists(module, node)
-            yield from _of_attributes(module, node)
+    for node in classes_with(module, "MaxPool2d"):
+        yield from _of_lists(module, node)
+        yield from _of_attributes(module, node)
 
 
 def _of_lists(module: PythonModule, owner: ast.ClassDef) -> Iterator[Pyramid]:

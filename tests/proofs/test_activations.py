@@ -23,7 +23,7 @@ FUNCTIONS = {
     "steps of a method": (STEPS, lambda names: names["GELU"]()),
     "autograd function": (AUTOGRAD, lambda names: names["Mish"]()),
     "own submodule": (OWN, lambda names: names["h_swish"]()),
-    "scripted": (SPELLINGS, lambda names: names["erf_gelu"]),
+    "with a comment": (SPELLINGS, lambda names: names["erf_gelu"]),
 }
 
 

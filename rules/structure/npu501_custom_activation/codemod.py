@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from npu_migrate.renames import version
 from npu_migrate.rule import Rule, Status
 from npu_migrate.structure import activations, autograd, spelling
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.structure.activations import Activation
 
+APPROXIMATE = (1, 12)  # gelu(approximate="tanh")
 TITLES = {"silu": "SiLU", "hardswish": "Hardswish", "mish": "Mish", "gelu": "GELU", "gelu_tanh": "GELU (tanh)"}
 
 
@@ -39,7 +41,7 @@ class CustomActivation(Rule):
         """``SwishFunction.apply(x)``: the class stays, for others that use it."""
         name = autograd.applied(self.work.module).get(self.work.range_of(original))
         spelled = spelling.functional(self.work.module, self.work.scope_of(original), name) if name else None
-        if name is None or spelled is None:
+        if name is None or spelled is None or self.target.python_api(f"torch.nn.functional.{name}") is None:
             return updated
         new = updated.with_changes(func=cst.parse_expression(spelled))
         symbol = f"torch.nn.functional.{name}"
@@ -65,20 +67,32 @@ class CustomActivation(Rule):
         title = TITLES[found.name]
         name = found.name.replace("_tanh", "")
         symbol = f"torch.nn.functional.{name}"
+        if found.scripted:
+            self.report(original, Status.KEPT, "scripted", symbol=symbol, title=title)
+            return updated
         if found.deviation > activations.SAME:
             apart = f"{found.deviation:.0e}"
             self.report(original, Status.ADVICE, "rounded", symbol=symbol, title=title, name=symbol, apart=apart)
+            return updated
+        if not self._exists(found):
+            self.report(original, Status.KEPT, "too-old", symbol=symbol, title=title, torch=self.target.torch)
             return updated
         if self._has_comment(found):
             self.report(original, Status.MANUAL, "comment", symbol=symbol, title=title, name=symbol)
             return updated
         spelled = spelling.functional(self.work.module, self.work.scope_of(original), name)
-        if spelled is None or self.target.python_api(symbol) is None:
+        if spelled is None:
             self.report(original, Status.MANUAL, "no-name", symbol=symbol, title=title, name=symbol)
             return updated
         text = f"{spelled}({self._source(found.operand)}{self._options(found)})"
         new = cst.parse_expression(text)
         return self.rewrite(original, updated, new, self._key(found), symbol=symbol, title=title, name=symbol)
+
+    def _exists(self, found: Activation) -> bool:
+        """Whether the target's PyTorch has the function, and the form of it."""
+        if found.name == "gelu_tanh":
+            return version(self.target) >= APPROXIMATE
+        return self.target.python_api(f"torch.nn.functional.{found.name}") is not None
 
     def _may(self, found: Activation) -> bool:
         module = self.work.module
@@ -87,6 +101,8 @@ class CustomActivation(Rule):
             bar is None
             and self.work.allows(self.info.safety)
             and found.deviation <= activations.SAME
+            and not found.scripted
+            and self._exists(found)
             and not self._has_comment(found)
             and spelling.functional(module, module.scope_at(module.range_of(found.node)[0]), found.name) is not None
         )
