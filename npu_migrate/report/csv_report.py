@@ -26,7 +26,7 @@ COLUMNS = (
 # Without it, spreadsheets read UTF-8 as the system's own encoding.
 _BOM = "\ufeff"
 # What a spreadsheet takes for a formula, in the wide forms of East Asian input as well.
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f]")
 # What a spreadsheet takes into one cell.
 _LONGEST = 32_000

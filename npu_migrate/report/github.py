@@ -32,9 +32,8 @@ def render(report: Report, rules: Registry, lang: str) -> str:
     shown: Counter[str] = Counter()
     left: Counter[Status] = Counter()
     lines, before = [], prefix(report)
-    for status in LEVELS:
+    for status, level in LEVELS.items():
         for finding in report.findings:
-            level = LEVELS[status]
             if finding.status is not status:
                 continue
             if shown[level] < MOST[level]:
