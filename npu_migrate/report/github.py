@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from npu_migrate.model import Status
 from npu_migrate.plain import plain
 from npu_migrate.report.places import prefix
+from npu_migrate.report.verdict import verdict
 from npu_migrate.report.words import message, say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from npu_migrate.model import Finding
     from npu_migrate.packs import Registry
     from npu_migrate.report.model import Report
@@ -28,7 +31,7 @@ _LONGEST = 1000
 
 
 def render(report: Report, rules: Registry, lang: str) -> str:
-    """The annotations, worst first, and a line that counts those that do not fit."""
+    """The annotations, worst first, and a line that sums up and counts those that do not fit."""
     shown: Counter[str] = Counter()
     left: Counter[Status] = Counter()
     lines, before = [], prefix(report)
@@ -41,10 +44,18 @@ def render(report: Report, rules: Registry, lang: str) -> str:
                 lines.append(_annotation(finding, before, rules, lang, applied=report.mode == "apply"))
             else:
                 left[status] += 1
+    lines.append(_command("notice", " ".join(_summary(report, left, lang))))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _summary(report: Report, left: Counter[Status], lang: str) -> Iterator[str]:
+    judged = verdict(report)
+    yield f"npu-migrate: {say(lang, f'verdict.{judged.level}')}"
+    if judged.total:
+        yield say(lang, "verdict.share", done=judged.done, total=judged.total, percent=judged.percent)
     if left:
         counts = ", ".join(f"{say(lang, f'status.{status.value}')} {left[status]}" for status in LEVELS if left[status])
-        lines.append(_command("notice", say(lang, "github.more", count=sum(left.values()), counts=counts)))
-    return "".join(f"{line}\n" for line in lines)
+        yield say(lang, "github.more", count=sum(left.values()), counts=counts)
 
 
 def _annotation(finding: Finding, before: str, rules: Registry, lang: str, *, applied: bool) -> str:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from npu_migrate.packs import Registry, RuleInfo
     from npu_migrate.report.model import Report
 
-# The pages stand below a heading of the third level here.
-_LEVELS = {"h2": "h4", "h3": "h5", "h4": "h6"}
+# The pages stand below a heading of the second level here.
+_LEVELS = {"h2": "h3", "h3": "h4", "h4": "h5"}
 
 
 def rules_section(report: Report, rules: Registry) -> Markup:
