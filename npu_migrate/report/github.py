@@ -72,7 +72,7 @@ def _annotation(finding: Finding, before: str, rules: Registry, lang: str, *, ap
 
 
 def _command(name: str, words: str, properties: dict[str, object] | None = None) -> str:
-    given = ",".join(f"{key}={_property(str(value))}" for key, value in (properties or {}).items())
+    given = ",".join(f"{key}={_property(plain(str(value)))}" for key, value in (properties or {}).items())
     return f"::{name}{' ' if given else ''}{given}::{_data(plain(words))}"
 
 

@@ -31,7 +31,8 @@ class Part(NamedTuple):
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
     """The whole table: section, key, language."""
-    return tomlfile.read(Path(__file__).with_name("words.toml"))
+    here = Path(__file__).parent
+    return {**tomlfile.read(here / "words.toml"), **tomlfile.read(here / "html" / "words.toml")}
 
 
 def say(lang: str, name: str, **facts: object) -> str:

@@ -24,14 +24,15 @@ _SCRIPTS = ("dom.js", "diff.js", "sites.js", "switches.js")
 def render(report: Report, rules: Registry, lang: str) -> str:
     """The whole page."""
     script = "'use strict';\n" + "".join(_asset(name) for name in _SCRIPTS)
+    style = _asset("page.css")
     head = [
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script, style)),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("link", rel="icon", href="data:,"),
         tag("title", f"{report.name}: npu-migrate, {say(lang, 'page.about')}"),
-        tag("style", Markup(_asset("page.css"))),
+        tag("style", Markup(style)),
     ]
     body = [
         tag("a", both("page.skip"), href="#main", cls="skip"),
@@ -63,10 +64,13 @@ def _asset(name: str) -> str:
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
-def _policy(script: str) -> str:
-    """What a browser lets this page do: run this one script, and fetch nothing."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def _policy(script: str, style: str) -> str:
+    """What a browser lets this page do: run this one script, use this one style sheet, and fetch nothing."""
     return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _source(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
