@@ -123,13 +123,24 @@ def test_a_fix_brings_the_import(rules):
     (found,) = results(of_one_file(one, old=old, new=new), rules)
     parts = found["fixes"][0]["artifactChanges"][0]["replacements"]
     assert [(part["deletedRegion"]["startLine"], part["insertedContent"]["text"]) for part in parts] == [
-        (2, "npu"),
         (2, "import torch_npu\n"),
+        (2, "npu"),
     ]
 
 
-def test_no_fix_where_the_words_are_not_the_edit(rules):
-    old = b"x = y.cuda()\n"
-    found = finding("a.py", 1, Status.REWRITTEN, "other", "npu")
-    report = of_one_file(found, old=old, new=b"x = y.npu()\n")
-    assert "fixes" not in results(report, rules)[0]
+def test_a_rewrite_elsewhere_is_fixed_as_a_whole(rules):
+    old = b"a = [1]\nb = x.cuda()\nc = 3\nd = 4\n"
+    new = b"a = [1]\nb = x.npu()\nc = 3\ndef helper():\n    pass\nd = helper()\n"
+    far = finding("a.py", 1, Status.REWRITTEN, "a = [1]", "helper()")
+    near = dataclasses.replace(finding("a.py", 2, Status.REWRITTEN, "cuda", "npu"), span=Span(2, 7, 2, 11))
+    report = of_one_file(far, near, old=old, new=new)
+    shown = [
+        [part["insertedContent"]["text"] for part in one["fixes"][0]["artifactChanges"][0]["replacements"]]
+        for one in results(report, rules)
+    ]
+    assert shown == [["def helper():\n    pass\nd = helper()\n"], ["npu"]]
+
+
+def test_no_fix_where_nothing_was_changed(rules):
+    found = finding("a.py", 1, Status.REWRITTEN, "x", "npu")
+    assert "fixes" not in results(of_one_file(found, old=b"x\n", new=b"x\n"), rules)[0]
