@@ -12,10 +12,10 @@ import click
 from npu_migrate import __version__
 from npu_migrate.cli.base import Command, help_page, load, option
 from npu_migrate.cli.messages import Messages, language
-from npu_migrate.cli.plain import plain
 from npu_migrate.engine.settings import IMPORTS, STYLES
 from npu_migrate.errors import InputError
 from npu_migrate.model import Safety
+from npu_migrate.plain import plain
 from npu_migrate.report.writers import FORMATS, SUFFIXES
 from npu_migrate.wording import LANGUAGES
 

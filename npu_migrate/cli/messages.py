@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate import tomlfile
+from npu_migrate.report import words
 from npu_migrate.wording import LANGUAGES, fill
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ class Messages:
 
 @lru_cache(maxsize=1)
 def table() -> dict[str, Any]:
-    """The whole table: section, key, language."""
-    return tomlfile.read(Path(__file__).with_name("messages.toml"))
+    """The whole table: section, key, language; what reports say too stands in theirs."""
+    shared = {name: words.table()[name] for name in ("status", "sites")}
+    return {**shared, **tomlfile.read(Path(__file__).with_name("messages.toml"))}
 
 
 def language(args: Sequence[str], environ: Mapping[str, str] = os.environ) -> str:

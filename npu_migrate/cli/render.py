@@ -13,10 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from npu_migrate.cli.plain import plain
 from npu_migrate.cli.wide import wrap
 from npu_migrate.model import Status
 from npu_migrate.patch.diff import display
+from npu_migrate.plain import plain
 from npu_migrate.report import summary
 from npu_migrate.report.model import diff
 

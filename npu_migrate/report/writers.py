@@ -33,6 +33,11 @@ class Writer(NamedTuple):
 
 WRITERS = {
     "json": Writer("npu_migrate.report.json_report", ".json", stdout=True),
+    "md": Writer("npu_migrate.report.markdown", ".md", stdout=True),
+    "html": Writer("npu_migrate.report.html", ".html"),
+    "sarif": Writer("npu_migrate.report.sarif", ".sarif", stdout=True),
+    "csv": Writer("npu_migrate.report.csv_report", ".csv"),
+    "github": Writer("npu_migrate.report.github", stdout=True),
 }
 FORMATS = tuple(name for name, writer in WRITERS.items() if writer.stdout)
 SUFFIXES = tuple(writer.suffix for writer in WRITERS.values() if writer.suffix)

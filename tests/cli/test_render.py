@@ -13,10 +13,10 @@ from rich.console import Console
 
 from npu_migrate import packs
 from npu_migrate.cli.messages import Messages
-from npu_migrate.cli.plain import plain
 from npu_migrate.cli.render import Meter, Screen
 from npu_migrate.cli.wide import cells, wrap
 from npu_migrate.model import FileResult, Status
+from npu_migrate.plain import plain
 from npu_migrate.report import model
 
 AIM = model.Aim("2.7.1.post11", "2.7.1", "8.3.RC1", "npu", "exact")

@@ -1,4 +1,4 @@
-"""Makes text from elsewhere harmless for a terminal."""
+"""Makes text from elsewhere harmless for a terminal or a report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def plain(text: str, *, tab: str = "    ") -> str:
-    """The text on one line, with everything a terminal could obey written out as an escape."""
+    """The text on one line, with everything that a terminal or a browser could obey written out as an escape."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_one(char, tab) for char in text)

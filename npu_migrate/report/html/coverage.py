@@ -1,0 +1,90 @@
+"""What the target release offers: versions that fit together, and how it runs PyTorch's operators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from npu_migrate.report.html.charts import NONE, bar, legend
+from npu_migrate.report.html.tags import Markup, both, tag
+from npu_migrate.target import UnknownRelease, load, query
+from npu_migrate.target.releases import every, nearest_listed
+
+if TYPE_CHECKING:
+    from npu_migrate.report.model import Report
+    from npu_migrate.target import Release, Target
+
+_GROUPS = {
+    "native": "native",
+    "functional-over-native": "native",
+    "composite": "composite",
+    "composite-explicit": "composite",
+    "cpu-fallback": "fallback",
+    "missing": "missing",
+}
+GROUPS = ("native", "composite", "fallback", "missing")
+
+
+def operators(report: Report) -> Markup:
+    """A card with the operator coverage; nothing about a release that the tables do not know."""
+    target = _target(report)
+    if target is None:
+        return Markup()
+    every_one = query.listed(torch_npu=target.torch_npu, cuda=True)
+    counts = Counter(_GROUPS[one.worst.value] for one in every_one)
+    total = len(every_one)
+    runs = 100 * (counts["native"] + counts["composite"]) // max(total, 1)
+    return tag(
+        "div",
+        tag("h3", both("page.operators")),
+        tag("p", both("page.operators-share", torch_npu=target.torch_npu, total=f"{total:,}", percent=runs)),
+        bar([(f"o-{name}", counts[name]) for name in GROUPS], total),
+        legend([(f"o-{name}", both(f"operators.{name}"), counts[name]) for name in GROUPS], total),
+        tag("p", both("page.operators-how"), cls="dim"),
+        cls="card",
+    )
+
+
+def matrix(report: Report) -> Markup:
+    """The versions that belong together."""
+    target = _target(report)
+    if target is None:
+        return tag("p", both("page.target-unknown", torch_npu=report.aim.torch_npu))
+    rows = [_row(one, target) for one in reversed(_chosen(target))]
+    heads = [tag("th", name, scope="col") for name in ("torch_npu", "torch", "CANN", "Python")]
+    table = tag(
+        "table",
+        tag("caption", both("page.matrix")),
+        tag("thead", tag("tr", heads)),
+        tag("tbody", rows),
+        cls="matrix",
+    )
+    note: Markup | str = ""
+    if not target.cann:
+        near = nearest_listed(target.torch_npu)
+        note = tag("p", both("page.cann-near", near=near.torch_npu, cann=near.cann) if near else both("page.cann-none"))
+    return tag("div", note, table, tag("p", both("page.matrix-how"), cls="dim"), cls="card scroll")
+
+
+def _target(report: Report) -> Target | None:
+    try:
+        return load(f"=={report.aim.torch_npu}")
+    except UnknownRelease:
+        return None
+
+
+def _chosen(target: Target) -> list[Release]:
+    """The newest release of each torch, that with a known CANN first, and all of the target's own torch."""
+    newest: dict[str, Release] = {}
+    for one in every():
+        if one.cann or not newest.get(one.torch, one).cann:
+            newest[one.torch] = one
+    return [one for one in every() if one is newest[one.torch] or one.torch == target.torch]
+
+
+def _row(one: Release, target: Target) -> Markup:
+    chosen = one.torch_npu == target.torch_npu
+    python = f"{one.python[0]}-{one.python[-1]}" if one.python else NONE
+    name = tag("th", one.torch_npu, tag("span", both("page.chosen"), cls="chosen") if chosen else "", scope="row")
+    cells = [tag("td", text) for text in (one.torch, one.cann or NONE, python)]
+    return tag("tr", name, cells, cls="target" if chosen else None)

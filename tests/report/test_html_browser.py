@@ -1,0 +1,204 @@
+"""Clicks through the page in a headless Chromium, with what code can do to it, and with a mouse put away."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from npu_migrate.report import html, writers
+
+pytestmark = pytest.mark.slow
+webdriver = pytest.importorskip("selenium.webdriver")
+from selenium.webdriver.common.by import By  # noqa: E402 - only where selenium is
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+
+CHROMIUM, DRIVER = (shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver"))
+if not (CHROMIUM and DRIVER):
+    pytest.skip("needs chromium and chromedriver (Debian: chromium-driver)", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def visit(browser, rules, tmp_path):
+    """Opens a report's page; afterwards the browser must have had nothing to complain about."""
+
+    def go(report, lang="en", width=1280):
+        path = tmp_path / "r.html"
+        path.write_bytes(writers.encode(html.render(report, rules, lang)))
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.get(path.as_uri())
+        return browser
+
+    yield go
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+def visible(browser, selector):
+    return [one for one in browser.find_elements(By.CSS_SELECTOR, selector) if one.is_displayed()]
+
+
+def texts(browser, selector):
+    return [one.text for one in visible(browser, selector)]
+
+
+def wait(browser, condition):
+    return WebDriverWait(browser, 5).until(lambda _: condition())
+
+
+def click(browser, what):
+    """Clicks where the eye is: below the bar at the top, after what was lazy has its height."""
+    element = browser.find_element(By.CSS_SELECTOR, what) if isinstance(what, str) else what
+    for _ in range(2):
+        browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    element.click()
+
+
+def test_language_switch(visit, real):
+    browser = visit(real)
+    assert texts(browser, "#verdict-head") == ["Result"]
+    assert "brings CUDA" in texts(browser, "#groups")[0]
+    click(browser, "button[data-lang=zh]")
+    assert texts(browser, "#verdict-head") == ["结论"]
+    assert browser.find_element(By.TAG_NAME, "html").get_attribute("lang") == "zh-CN"
+    assert browser.find_element(By.ID, "search").get_attribute("placeholder") == "搜索路径、代码与说明"
+    assert Select(browser.find_element(By.ID, "by-group")).first_selected_option.text == "文件"
+    assert not visible(browser, "body [lang=en]:not(button)")
+    assert texts(browser, "#shown")[0].startswith("显示")
+    assert "自带 CUDA" in texts(browser, "#groups")[0]
+    click(browser, "button[data-lang=en]")
+    assert not visible(browser, "body [lang=zh]:not(button)")
+
+
+def test_search_filter_and_group(visit, real):
+    browser = visit(real)
+    groups = browser.find_elements(By.CSS_SELECTOR, "#groups > details")
+    search = browser.find_element(By.ID, "search")
+    search.send_keys("nccl")
+    wait(browser, lambda: len(browser.find_elements(By.CSS_SELECTOR, "#groups > details")) < len(groups))
+    search.clear()
+    search.send_keys("no such thing")
+    wait(browser, lambda: texts(browser, "#shown") == ["No site fits these filters."])
+    search.send_keys(Keys.CONTROL, "a", Keys.DELETE)
+    wait(browser, lambda: len(browser.find_elements(By.CSS_SELECTOR, "#groups > details")) == len(groups))
+    Select(browser.find_element(By.ID, "by-group")).select_by_value("status")
+    assert [one.split("\n")[0] for one in texts(browser, "#groups summary")][:2] == ["unsupported", "manual"]
+    click(browser, "input[value=unsupported] + span")
+    assert texts(browser, "#groups summary")[0].startswith("manual")
+
+
+def test_a_group_shows_its_sites_and_its_changes_side_by_side(visit, real):
+    browser = visit(real)
+    group = browser.find_element(By.CSS_SELECTOR, '[data-key="train.py"]')
+    assert not group.find_elements(By.CSS_SELECTOR, ".site, .diff")
+    click(browser, group.find_element(By.TAG_NAME, "summary"))
+    wait(browser, lambda: group.find_elements(By.CSS_SELECTOR, ".diff"))
+    old, new = (group.find_element(By.CSS_SELECTOR, f"td.code.{kind}") for kind in ("del", "ins"))
+    assert old.find_element(By.TAG_NAME, "del").text
+    assert new.find_element(By.TAG_NAME, "ins").text
+    assert abs(old.location["y"] - new.location["y"]) < 2
+    assert new.location["x"] > old.location["x"] + old.size["width"] / 2
+    assert group.find_elements(By.CSS_SELECTOR, ".diff .c-k")
+
+
+def test_links_find_their_site_through_filters(visit, real):
+    browser = visit(real)
+    click(browser, "input[value=unsupported] + span")
+    link = browser.find_element(By.CSS_SELECTOR, "#blockers .places a")
+    click(browser, link)
+    target = link.get_attribute("href").partition("#")[2]
+    wait(browser, lambda: browser.switch_to.active_element.get_attribute("id") == target)
+    assert visible(browser, f"#{target}")
+    click(browser, f"#{target} a.code")
+    wait(browser, lambda: browser.execute_script("return document.querySelector('.rule[open]') !== null"))
+    click(browser, ".rule[open] button.show-rule")
+    code = browser.find_element(By.ID, "by-rule").get_attribute("value")
+    assert browser.find_element(By.CSS_SELECTOR, ".rule[open]").get_attribute("id") == f"rule-{code}"
+
+
+def test_light_and_dark(visit, real):
+    browser = visit(real)
+
+    def paper():
+        return browser.execute_script("return getComputedStyle(document.documentElement).backgroundColor")
+
+    light = paper()
+    click(browser, "#theme")
+    assert paper() != light
+    click(browser, "#theme")
+    assert paper() == light
+
+
+def test_keyboard_alone(visit, real):
+    browser = visit(real)
+    seen = []
+    for _ in range(5):
+        browser.switch_to.active_element.send_keys(Keys.TAB)
+        seen.append(browser.switch_to.active_element.text)
+    assert seen == ["Skip to the result", "English", "中文", "◐", "Print"]
+    browser.find_element(By.TAG_NAME, "body").send_keys("/")
+    assert browser.switch_to.active_element.get_attribute("id") == "search"
+    group = browser.find_element(By.CSS_SELECTOR, '[data-key="val.py"]')
+    group.find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+    assert group.get_attribute("open") is not None
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_page_is_never_wider_than_the_window(visit, real, lang, width):
+    browser = visit(real, lang, width)
+    click(browser, "#open-all")
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_hostile_code_stays_text(visit, hostile):
+    browser = visit(hostile)
+    click(browser, "#open-all")
+    for group in ("rule", "status", "file"):
+        Select(browser.find_element(By.ID, "by-group")).select_by_value(group)
+        click(browser, "#open-all")
+    assert browser.execute_script("return document.scripts.length") == 2
+    assert not browser.find_elements(By.CSS_SELECTOR, "img, iframe, main b script, [onmouseover]")
+    assert "</script><script>alert(1)</script>" in browser.find_element(By.ID, "groups").text
+
+
+def test_ten_thousand_sites(visit, large):
+    browser = visit(large)
+    assert texts(browser, "#shown") == ["7,600 of 10,000 sites"]
+    browser.execute_script("document.querySelector('[name=status][value=kept]').click()")
+    assert browser.execute_script("const t = performance.now(); list(); return performance.now() - t") < 1000
+    Select(browser.find_element(By.ID, "by-group")).select_by_value("status")
+    first = browser.find_element(By.CSS_SELECTOR, "#groups > details")
+    assert not first.find_elements(By.CSS_SELECTOR, ".site")
+    click(browser, first.find_element(By.TAG_NAME, "summary"))
+    wait(browser, lambda: len(first.find_elements(By.CSS_SELECTOR, ".site")) == 100)
+    click(browser, first.find_element(By.CSS_SELECTOR, ":scope > button"))
+    assert len(first.find_elements(By.CSS_SELECTOR, ".site")) == 200
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_accessible_by_axe(visit, real, lang, theme):
+    axe = pytest.importorskip("axe_selenium_python").Axe
+    browser = visit(real, lang)
+    if theme == "dark":
+        click(browser, "#theme")
+    browser.execute_script("for (const one of document.querySelectorAll('details')) one.open = true; openAll(true);")
+    checker = axe(browser)
+    checker.inject()
+    found = checker.run()["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
