@@ -1,0 +1,102 @@
+"""Small changes to torch's Python layer that ``import torch_npu`` brings, or that a Python backend needs."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import TYPE_CHECKING, Callable
+
+import torch
+
+from npu_migrate.rehearse import device, streams
+from npu_migrate.rehearse.interface import BACKEND, Value
+from npu_migrate.rehearse.words import words
+
+if TYPE_CHECKING:
+    from npu_migrate.rehearse.executor import Session
+
+
+def register(session: Session) -> None:
+    """Apply all of them."""
+    _run_backward_in_one_thread()
+    _refuse_data_parallel(session)
+    _teach_accelerator()
+
+
+def _run_backward_in_one_thread() -> None:
+    """A guard written in Python reports one device, so the engine has no queue for the others."""
+    import torch.autograd.graph as graph  # noqa: PLC0415, PLR0402  (the module, whose attribute is replaced)
+
+    plain = graph._engine_run_backward  # noqa: SLF001
+
+    def run(*args: Value, **kwargs: Value) -> Value:
+        with torch.autograd.set_multithreading_enabled(False):
+            return plain(*args, **kwargs)
+
+    graph._engine_run_backward = run  # noqa: SLF001
+    torch.autograd._engine_run_backward = run  # noqa: SLF001
+
+
+def _refuse_data_parallel(session: Session) -> None:
+    module = sys.modules["torch.nn.parallel.data_parallel"]  # torch.nn.parallel.data_parallel is the function
+    plain = module.__dict__["replicate"]
+
+    def replicate(network: Value, devices: Value, *args: Value, **kwargs: Value) -> Value:
+        first = next(iter(network.parameters()), None)
+        if first is None or first.device.type != BACKEND:
+            return plain(network, devices, *args, **kwargs)
+        message = (
+            "torch.nn.DataParallel is not supported on NPU devices: use torch.nn.parallel.DistributedDataParallel, "
+            "one process a device."
+        )
+        session.note("unsupported", message)
+        raise NotImplementedError(message)
+
+    module.__dict__["replicate"] = replicate
+    torch.nn.DataParallel.replicate = lambda _self, network, devices: replicate(network, devices)
+
+
+def _teach_accelerator() -> None:
+    """``torch.accelerator`` asks the guard, which knows one device and no streams."""
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is None:
+        return
+    replaced: dict[str, Callable[..., Value]] = {
+        "device_count": lambda: device.machine.count,
+        "current_device_index": device.current,
+        "current_device_idx": device.current,
+        "set_device_index": lambda place: device.select(device.index_of(place)),
+        "set_device_idx": lambda place: device.select(device.index_of(place)),
+        "current_stream": streams.current_stream,
+        "set_stream": streams.set_stream,
+        "synchronize": _synchronize,
+    }
+    for name, function in replaced.items():
+        if hasattr(accelerator, name):
+            setattr(accelerator, name, function)
+    _teach_accelerator_memory(accelerator)
+
+
+def _synchronize(place: Value = None) -> None:
+    device.index_of(place)
+
+
+def _teach_accelerator_memory(accelerator: Value) -> None:
+    module = getattr(accelerator, "memory", None)
+    if not isinstance(module, types.ModuleType):
+        return
+    names = words(
+        "empty_cache memory_stats memory_allocated max_memory_allocated memory_reserved max_memory_reserved "
+        "reset_accumulated_memory_stats reset_peak_memory_stats"
+    )
+    for name in names:
+        for owner in (module, accelerator):
+            if hasattr(owner, name):
+                setattr(owner, name, _of_npu(name))
+
+
+def _of_npu(name: str) -> Callable[..., Value]:
+    def call(*args: Value) -> Value:
+        return getattr(torch.npu, name)(*args)
+
+    return call
