@@ -22,15 +22,13 @@ class State(str, Enum):
     UNKNOWN = "unknown"
 
 
-_CODES = {
-    "N": State.NATIVE,
-    "n": State.NATIVE,
-    "C": State.DECOMPOSED,
-    "E": State.DECOMPOSED,
-    "F": State.CPU_FALLBACK,
-    "f": State.CPU_FALLBACK,
-    "X": State.UNSUPPORTED,
-    "x": State.UNSUPPORTED,
+_STATES = {
+    target.OpStatus.NATIVE: State.NATIVE,
+    target.OpStatus.FUNCTIONAL: State.NATIVE,
+    target.OpStatus.COMPOSITE: State.DECOMPOSED,
+    target.OpStatus.COMPOSITE_EXPLICIT: State.DECOMPOSED,
+    target.OpStatus.CPU_FALLBACK: State.CPU_FALLBACK,
+    target.OpStatus.MISSING: State.UNSUPPORTED,
 }
 _AUTOLOADS_SINCE = (2, 5)
 
@@ -57,9 +55,10 @@ class Facts:
 
     def state(self, operator: str) -> State:
         """The state of ``aten::base.overload``."""
-        code = self._target.operator(operator.partition("::")[2])
-        return _CODES.get(code or "", State.UNKNOWN)
+        known = self._target.operator(operator)
+        return State.UNKNOWN if known is None else _STATES[known.status]
 
     def registered(self, operators: Iterable[str]) -> list[str]:
         """Those operators for which the release registers a kernel of its own."""
-        return [name for name in operators if self._target.operator(name.partition("::")[2]) == "N"]
+        found = ((name, self._target.operator(name)) for name in operators)
+        return [name for name, known in found if known is not None and known.status is target.OpStatus.NATIVE]
