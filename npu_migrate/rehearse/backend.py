@@ -16,7 +16,7 @@ from npu_migrate.rehearse.words import words
 
 _DERIVED = frozenset(
     words(
-        "copy_ _to_copy empty_like new_empty_strided resize_as_ as_strided_ index_copy convolution_overrideable "
+        "_to_copy empty_like new_empty_strided resize_as_ as_strided_ index_copy convolution_overrideable "
         "convolution_backward_overrideable"
     )
 )

@@ -29,6 +29,7 @@ _MAY_MIX = frozenset(
         "_amp_foreach_non_finite_check_and_unscale_"
     )
 )
+_NUMBERS = (int, float, complex)
 _INDEXING = ("aten::index.", "aten::index_put", "aten::_index_put")
 _SYNCHRONISES = frozenset(
     "aten::" + name for name in ["nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "equal"]
@@ -78,6 +79,10 @@ class Operator:
         self.session = session
         schema = call._schema  # noqa: SLF001  (torch's public schemas are under this name)
         self.name = schema.name + ("." + schema.overload_name if schema.overload_name else "")
+        self.any_overload = call.overloadpacket
+        self.tensors = tuple(
+            position for position, argument in enumerate(schema.arguments) if str(argument.type) == "Tensor"
+        )
         self.outs = tuple(argument.name for argument in schema.arguments if argument.is_out)
         self.state = session.facts.state(self.name)
         self.may_mix = self.name in _MAY_MIX
@@ -122,10 +127,17 @@ class Operator:
         named = {name: call.lower(value) for name, value in kwargs.items()}
         index = call.settle(args)
         outs = self._fresh_outs(kwargs, named)
-        result = self._run_seeded(index, lowered, named) if self.seeded else self.call(*lowered, **named)
+        result = self._run_seeded(index, lowered, named) if self.seeded else self._run(lowered, named)
         if outs:
             return self._hand_back(outs, named, call)
         return call.lift(result, index)
+
+    def _run(self, args: list[Value], kwargs: dict[str, Value]) -> Value:
+        """On the CPU; where torch has turned a number into a tensor and back, by the overload for numbers."""
+        for position in self.tensors:
+            if position < len(args) and isinstance(args[position], _NUMBERS):
+                return self.any_overload(*args, **kwargs)
+        return self.call(*args, **kwargs)
 
     def _fresh_outs(self, kwargs: dict[str, Value], named: dict[str, Value]) -> list[tuple[str, Value]]:
         outs = [
@@ -149,15 +161,15 @@ class Operator:
     def _run_seeded(self, index: int, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """Draw from the device's own generator, as a device does, not from that of the CPU."""
         if not self.session.generators or kwargs.get("generator") is not None:
-            return self.call(*args, **kwargs)
+            return self._run(args, kwargs)
         own = self.session.generators[index]
         if self.takes_generator:
             kwargs["generator"] = own
-            return self.call(*args, **kwargs)
+            return self._run(args, kwargs)
         kept = torch.default_generator.get_state()
         torch.default_generator.set_state(own.get_state())
         try:
-            return self.call(*args, **kwargs)
+            return self._run(args, kwargs)
         finally:
             own.set_state(torch.default_generator.get_state())
             torch.default_generator.set_state(kept)

@@ -66,6 +66,8 @@ def register(session: Session) -> None:
         setattr(HcclGroup, name, _forward(name))
     for name in _REDUCING:
         setattr(HcclGroup, name, _forward(name, session))
+    for name, older in _RENAMED.items():
+        setattr(HcclGroup, name, getattr(HcclGroup, older))
     dist.Backend.register_backend("hccl", HcclGroup, devices=[BACKEND])
     dist.is_hccl_available = lambda: True
 
@@ -77,6 +79,15 @@ _PLAIN = words(
 _REDUCING = words(
     "allreduce allreduce_coalesced reduce reduce_scatter _reduce_scatter_base reduce_scatter_tensor_coalesced"
 )
+_FLAT = frozenset({"_allgather_base", "_reduce_scatter_base"})
+_RENAMED = {
+    "all_gather_single": "_allgather_base",
+    "all_gather_single_coalesced": "allgather_into_tensor_coalesced",
+    "all_to_all_single": "alltoall_base",
+    "reduce_scatter_single": "_reduce_scatter_base",
+    "reduce_scatter_single_coalesced": "reduce_scatter_tensor_coalesced",
+}
+"""Names of torch 2.13 and later for what gloo has under the older ones."""
 
 
 def _forward(name: str, session: Session | None = None) -> Value:
@@ -84,7 +95,10 @@ def _forward(name: str, session: Session | None = None) -> Value:
         if session is not None:
             _check_reduction(args[0], session)
         given = {key: lower(value) for key, value in kwargs.items()}
-        return getattr(self._gloo, name)(*[lower(value) for value in args], **given)
+        lowered = [lower(value) for value in args]
+        if name in _FLAT:  # gloo cuts along the first dimension, hccl takes the elements as they lie
+            lowered[:2] = [tensor.reshape(-1) if tensor.is_contiguous() else tensor for tensor in lowered[:2]]
+        return getattr(self._gloo, name)(*lowered, **given)
 
     collective.__name__ = name
     return collective

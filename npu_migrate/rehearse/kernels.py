@@ -32,6 +32,7 @@ class Kernels:
         own: dict[str, Callable[..., Value]] = {
             "empty.memory_format": self.empty,
             "empty_strided": self.empty_strided,
+            "copy_": self.copy,
             "_copy_from": self.copy_from,
             "_copy_from_and_resize": self.copy_from,
             "resize_": self.resize,
@@ -72,6 +73,10 @@ class Kernels:
         """``torch.empty_strided`` on the device."""
         self._session.count("aten::empty_strided")
         return memory.wrap(torch.empty_strided(size, stride, dtype=dtype, device=CPU), self._index(device))
+
+    def copy(self, target: Value, source: Value, non_blocking: Value = None) -> Value:
+        """``copy_``: registered although torch could derive it, which would never end for conjugate views."""
+        return self.copy_from(source, target, non_blocking)
 
     def copy_from(self, source: Value, target: Value, non_blocking: Value = None) -> Value:
         """A copy within a device, between devices, or to or from the host."""

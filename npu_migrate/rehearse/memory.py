@@ -14,6 +14,7 @@ _SEGMENT = 2 << 20
 TOTAL = 64 << 30
 """Bytes of one simulated device."""
 
+_true_size = torch.UntypedStorage.nbytes  # kept before a resize of a storage is taught to torch
 _as_strided = torch.ops.aten.as_strided.default
 _set_storage = torch.ops.aten.set_.source_Storage_storage_offset
 
@@ -67,13 +68,14 @@ def _up(size: int, unit: int) -> int:
 class _Held(weakref.ref):  # type: ignore[type-arg]
     """A storage that counts as device memory for as long as it lives."""
 
-    __slots__ = ("index", "size")
+    __slots__ = ("index", "key", "size")
     index: int
+    key: int
     size: int
 
 
 accounts: dict[int, Account] = {}
-_held: set[_Held] = set()
+_held: dict[int, _Held] = {}
 
 
 def account(index: int) -> Account:
@@ -85,8 +87,18 @@ def account(index: int) -> Account:
 
 
 def _release(ref: _Held) -> None:
-    _held.discard(ref)
+    _held.pop(ref.key, None)
     account(ref.index).give(ref.size)
+
+
+def claim(storage: Value, size: int) -> None:
+    """Count a storage as larger or smaller from now on."""
+    held = _held.get(id(storage))
+    if held is not None:
+        books = account(held.index)
+        books.give(held.size)
+        held.size = _up(size, _BLOCK)
+        books.take(held.size)
 
 
 def wrap(cpu: Value, index: int) -> Value:
@@ -98,19 +110,19 @@ def wrap(cpu: Value, index: int) -> Value:
     if made.stride() != strides:
         made = _as_strided.redispatch(CPU_KEYS, made, shape, strides, 0)
     storage = made.untyped_storage()
-    size = _up(storage.nbytes(), _BLOCK)
+    size = _up(_true_size(storage), _BLOCK)
     if size:
         account(index).take(size)
         held = _Held(storage, _release)
-        held.index, held.size = index, size
-        _held.add(held)
+        held.index, held.key, held.size = index, id(storage), size
+        _held[id(storage)] = held
     return made
 
 
 def alias(npu: Value) -> Value:
     """A CPU tensor over an npu tensor's bytes; valid as long as the npu tensor lives."""
     storage = npu.untyped_storage()
-    size = storage.nbytes()
+    size = _true_size(storage)
     if size:
         seen = torch.empty(0, dtype=npu.dtype).set_(
             storage_over(storage.data_ptr(), CPU, size), npu.storage_offset(), npu.shape, npu.stride()

@@ -23,7 +23,6 @@ class Settings:
     max_steps: int | None = None
     root: str | None = None
     journal: str | None = None
-    shell: str | None = None
 
     def save(self, path: Path) -> None:
         """Write the settings where a child process can read them."""

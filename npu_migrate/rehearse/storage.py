@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from npu_migrate.rehearse import device
+from npu_migrate.rehearse import device, memory
 from npu_migrate.rehearse.interface import BACKEND, CPU, Value, storage_over
 
 if TYPE_CHECKING:
@@ -61,6 +61,29 @@ def _teach_storages(session: Session) -> None:
     for kind in (base, torch.UntypedStorage):
         kind.npu, kind.cpu, kind.clone, kind.to = npu, cpu, clone, to
     _refuse_bare_storage()
+    _teach_resizing()
+
+
+def _teach_resizing() -> None:
+    """A storage that shrinks keeps its bytes, and says that it has fewer; sharded training frees weights so."""
+    sizes: weakref.WeakKeyDictionary[Value, int] = weakref.WeakKeyDictionary()
+    plain_size, plain_resize = torch.UntypedStorage.nbytes, torch.UntypedStorage.resize_
+
+    def nbytes(self: Value) -> int:
+        return sizes.get(self, plain_size(self)) if self.device.type == BACKEND else int(plain_size(self))
+
+    def resize_(self: Value, size: Value) -> Value:
+        if self.device.type != BACKEND:
+            return plain_resize(self, size)
+        if size > plain_size(self):
+            message = "A rehearsal cannot grow an NPU storage beyond its first size."
+            raise NotImplementedError(message)
+        sizes[self] = int(size)
+        memory.claim(self, int(size))
+        return self
+
+    kind = torch.UntypedStorage
+    kind.nbytes, kind.size, kind.__len__, kind.resize_ = nbytes, nbytes, nbytes, resize_
 
 
 def _refuse_bare_storage() -> None:

@@ -12,23 +12,28 @@ from npu_migrate.rehearse import device
 from npu_migrate.rehearse.interface import BACKEND, Value
 
 _numbers = itertools.count(1)
+_DEVICE_TYPE = 20  # PrivateUse1 among torch's device types
 _local = threading.local()
 
 
-class Stream:
+class Stream(torch.Stream):  # type: ignore[misc]
     """``torch.npu.Stream``."""
 
-    def __init__(self, device: Value = None, priority: int = 0, **_given: Value) -> None:
+    def __new__(cls, device: Value = None, priority: int = 0, **given: Value) -> Value:
         """Make a queue on a device."""
-        self.device_index = _index(device)
-        self.priority = priority
-        self.stream_id = next(_numbers)
-        self.npu_stream = self.stream_id
+        number = given.get("stream_id", next(_numbers))
+        index = given.get("device_index", _index(device))
+        made = super().__new__(cls, stream_id=number, device_index=index, device_type=_DEVICE_TYPE)
+        made.priority = priority
+        return made
+
+    def __init__(self, *_args: Value, **_given: Value) -> None:
+        """Nothing is left to do."""
 
     @property
-    def device(self) -> Value:
-        """The device it belongs to."""
-        return torch.device(BACKEND, self.device_index)
+    def npu_stream(self) -> int:
+        """The handle of the queue."""
+        return int(self.stream_id)
 
     def synchronize(self) -> None:
         """Wait for all work; there is none left."""
@@ -52,11 +57,13 @@ class Stream:
 
     def __eq__(self, other: object) -> bool:
         """Streams are equal when they are the same queue of the same device."""
-        return isinstance(other, Stream) and other.stream_id == self.stream_id
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return bool(other.stream_id == self.stream_id and other.device_index == self.device_index)
 
     def __hash__(self) -> int:
         """Agrees with equality."""
-        return hash(self.stream_id)
+        return hash((self.stream_id, self.device_index))
 
     def __repr__(self) -> str:
         """As torch_npu prints it."""
@@ -179,9 +186,7 @@ def default_stream(device: Value = None) -> Stream:
     """The default stream of a device."""
     index = _index(device)
     if index not in _defaults:
-        made = Stream(index)
-        made.stream_id = made.npu_stream = -1 - index
-        _defaults[index] = made
+        _defaults[index] = Stream(index, stream_id=0)
     return _defaults[index]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _LANES = 8
 _ALL, _LEFT_UP, _RIGHT_DOWN, _BAND = 1, 2, 3, 4
 _EVERYTHING = 2147483647
+_LATER = ("inner_precise", "prefix", "actual_seq_qlen", "actual_seq_kvlen", "sparse_mode")
 
 
 def _split(x: Value, heads: int, layout: str) -> Value:
@@ -98,11 +99,12 @@ def fusion_attention(  # noqa: PLR0913, PLR0917  (the operator's signature)
     keep_prob: float = 1.0,
     pre_tockens: int = _EVERYTHING,
     next_tockens: int = _EVERYTHING,
-    *_rest: Value,
+    *rest: Value,
     **options: Value,
 ) -> tuple[Value, Value, Value, Value, int, int, int]:
     """Flash attention for training; a mask hides where it is true."""
     del padding_mask
+    options.update(zip(_LATER, rest))
     band = (options.get("sparse_mode", 0), pre_tockens, next_tockens)
     shared: Value = (scale, pse, atten_mask, keep_prob, band)
     if input_layout == "TND":
