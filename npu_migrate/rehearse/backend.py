@@ -32,7 +32,7 @@ def register(session: Session) -> None:
     aten = torch.library.Library("aten", "IMPL")
     _libraries.extend([everything, aten])
     own = Kernels(session).table()
-    own.update(_convolutions(session))
+    own.update(convolutions(session))
     own.update(fused.table(session))
     for name, kernel in own.items():
         aten.impl(name, kernel, KEY)
@@ -65,7 +65,8 @@ def _implement(aten: Value, name: str, full: str, session: Session) -> None:
         aten.impl(name, Operator(call, session), KEY)
 
 
-def _convolutions(session: Session) -> dict[str, Callable[..., Value]]:
+def convolutions(session: Session) -> dict[str, Callable[..., Value]]:
+    """The two entry points for convolutions, over torch's own operators."""
     aten = torch.ops.aten
     forward = Operator(aten.convolution.default, session)
     backward = Operator(aten.convolution_backward.default, session)

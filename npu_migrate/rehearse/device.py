@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import Callable
 
 import torch
 
@@ -18,6 +19,7 @@ class _Machine:
     count = 8
     in_bad_fork = False
     initialized = False
+    current: Callable[[], int] | None = None
 
 
 machine = _Machine()
@@ -32,7 +34,7 @@ os.register_at_fork(after_in_child=_forked)
 
 def current() -> int:
     """The index of the current device of this thread."""
-    return getattr(_local, "index", 0)
+    return getattr(_local, "index", 0) if machine.current is None else machine.current()
 
 
 def check(index: int) -> int:

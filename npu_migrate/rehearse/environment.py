@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from npu_migrate.rehearse.facts import Facts
+from npu_migrate.rehearse.faithful import stubs, tier, wheel
 from npu_migrate.rehearse.settings import VARIABLE, Settings
 
 _CUSTOMIZE = """\
@@ -36,12 +37,17 @@ def prepare(folder: Path, settings: Settings, base: dict[str, str] | None = None
     (site / "sitecustomize.py").write_text(_CUSTOMIZE.format(tool=tool, site=str(site)), encoding="utf-8")
     saved = folder / "settings.json"
     settings.save(saved)
+    environment = dict(os.environ if base is None else base)
+    added = [str(site)]
     if settings.tier == "portable":
         _write_metadata(site, Facts(settings.torch_npu))
-    environment = dict(os.environ if base is None else base)
+    else:
+        package = wheel.unpacked()
+        libraries = stubs.build(package / "torch_npu", wheel.cache())
+        environment.update(tier.environment(libraries, settings.devices))
+        added.append(str(package))
     environment[VARIABLE] = str(saved)
-    paths = [str(site), environment.get("PYTHONPATH", "")]
-    environment["PYTHONPATH"] = os.pathsep.join(entry for entry in paths if entry)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [*added, environment.get("PYTHONPATH", "")]))
     own = str(Path(sys.executable).parent)
     environment["PATH"] = os.pathsep.join([own, environment.get("PATH", os.defpath)])
     return environment

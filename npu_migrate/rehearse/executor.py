@@ -56,7 +56,7 @@ class Session:
     journal: Journal
     wrap: Callable[[Value, int], Value] = memory.wrap
     rebind: Callable[[Value, Value], Value] = memory.rebind
-    generators: tuple[Value, ...] = ()
+    source: Callable[[int, Value], Value] = lambda _index, given: given or torch.default_generator  # noqa: E731
     quiet: int = 0
 
     def count(self, name: str, state: State = State.NATIVE) -> None:
@@ -160,18 +160,16 @@ class Operator:
 
     def _run_seeded(self, index: int, args: list[Value], kwargs: dict[str, Value]) -> Value:
         """Draw from the device's own generator, as a device does, not from that of the CPU."""
-        if not self.session.generators or kwargs.get("generator") is not None:
-            return self._run(args, kwargs)
-        own = self.session.generators[index]
+        source = self.session.source(index, kwargs.get("generator"))
         if self.takes_generator:
-            kwargs["generator"] = own
+            kwargs["generator"] = source
             return self._run(args, kwargs)
         kept = torch.default_generator.get_state()
-        torch.default_generator.set_state(own.get_state())
+        torch.default_generator.set_state(source.get_state())
         try:
             return self._run(args, kwargs)
         finally:
-            own.set_state(torch.default_generator.get_state())
+            source.set_state(torch.default_generator.get_state())
             torch.default_generator.set_state(kept)
 
 

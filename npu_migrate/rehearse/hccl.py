@@ -72,6 +72,17 @@ def register(session: Session) -> None:
     dist.is_hccl_available = lambda: True
 
 
+def replace(session: Session) -> None:
+    """Take the place of the process group that a real torch_npu registered."""
+    backend = dist.Backend
+    for name in [name for name in backend._plugins if name.lower() == "hccl"]:  # noqa: SLF001  (no way to unregister)
+        del backend._plugins[name]  # noqa: SLF001
+    if hasattr(backend, "HCCL"):
+        del backend.HCCL
+    backend.backend_list = [name for name in backend.backend_list if name != "hccl"]
+    register(session)
+
+
 _PLAIN = words(
     "broadcast allgather _allgather_base allgather_into_tensor_coalesced allgather_coalesced send recv recv_anysource "
     "gather scatter alltoall alltoall_base"

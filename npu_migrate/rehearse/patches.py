@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def register(session: Session) -> None:
     """Apply all of them."""
     _run_backward_in_one_thread()
-    _refuse_data_parallel(session)
+    refuse_data_parallel(session)
     _teach_accelerator()
 
 
@@ -37,7 +37,8 @@ def _run_backward_in_one_thread() -> None:
     torch.autograd._engine_run_backward = run  # noqa: SLF001
 
 
-def _refuse_data_parallel(session: Session) -> None:
+def refuse_data_parallel(session: Session) -> None:
+    """``DataParallel`` ends in an error that names what to use."""
     module = sys.modules["torch.nn.parallel.data_parallel"]  # torch.nn.parallel.data_parallel is the function
     plain = module.__dict__["replicate"]
 

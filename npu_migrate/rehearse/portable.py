@@ -71,7 +71,7 @@ def install(settings: Settings, finder: Finder) -> Session:
     interface.rename_backend()
     random.register()
     randomness = random.Randomness(max(1, settings.devices))
-    session.generators = randomness.generators
+    session.source = randomness.source
     module = finder.fill(session, surface.tables(session, randomness, emulate.register(session)))
     _kept.append(interface.claim_backend(module))
     for register in (

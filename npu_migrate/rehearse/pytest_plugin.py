@@ -41,7 +41,7 @@ def pytest_load_initial_conftests(early_config: Any, parser: Any, args: list[str
     stack = _kept["stack"] = ExitStack()
     version = asked.npu_rehearse or None
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="npu-rehearsal-")))
-    settings = Settings(torch_npu=version, devices=asked.npu_devices, root=str(early_config.rootpath))
+    settings = Settings("portable", version, devices=asked.npu_devices, root=str(early_config.rootpath))
     os.environ.update(prepare(folder, settings))
     _kept["report"] = stack.enter_context(simulate(version, devices=asked.npu_devices, root=settings.root))
 

@@ -52,6 +52,10 @@ class Randomness:
         for generator in self.generators:
             generator.manual_seed(_DEFAULT_SEED)
 
+    def source(self, index: int, given: Value) -> Value:
+        """The generator to draw from: one that was given, or the device's own."""
+        return self.generators[index] if given is None else given
+
     def _own(self, place: Value = BACKEND) -> Value:
         device.start()
         return self.generators[device.index_of(place)]

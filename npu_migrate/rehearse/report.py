@@ -52,6 +52,7 @@ class Report:
     command: list[str] = field(default_factory=list)
     exit_code: int = 0
     ended: str = "finished"
+    why: tuple[str, str] = ("", "")
     steps: int = 0
     processes: int = 0
     operators: list[Use] = field(default_factory=list)
@@ -100,6 +101,7 @@ class Report:
             "tool": {"name": "npu-migrate", "version": __version__},
             "target": {"torch_npu": self.torch_npu, "torch": self.torch, "cann": self.cann},
             "tier": self.tier,
+            "tier_reason": self.why[0],
             "command": self.command,
             "exit_code": self.exit_code,
             "ended": self.ended,
@@ -122,7 +124,10 @@ class Report:
     def text(self, lang: str = "en") -> str:
         """The report for people."""
         say = Words(lang)
-        lines = [say("limits", torch_npu=self.torch_npu, tier=say(f"tier.{self.tier}")), ""]
+        lines = [say("limits", torch_npu=self.torch_npu, tier=say(f"tier.{self.tier}"))]
+        if self.why[0]:
+            lines.append(say(f"why.{self.why[0]}", fact=self.why[1]))
+        lines.append("")
         lines.append(say(f"ended.{self.ended}", code=self.exit_code, steps=self.steps, processes=self.processes))
         calls = sum(use.count for use in self.operators)
         lines.append(say("operators", kinds=len(self.operators), calls=calls) if self.used else say("unused"))

@@ -17,6 +17,7 @@ from npu_migrate.errors import InputError
 from npu_migrate.rehearse.environment import prepare
 from npu_migrate.rehearse.facts import Facts
 from npu_migrate.rehearse.report import Report
+from npu_migrate.rehearse.tiers import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,10 +52,11 @@ def run(
         shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns(*_NOT_COPIED))
         journal = base / "journal"
         journal.mkdir()
-        facts = Facts(settings.torch_npu)
-        asked = replace(settings, root=str(copy), journal=str(journal), torch_npu=facts.torch_npu)
+        settled, why = settle(settings)
+        facts = Facts(settled.torch_npu)
+        asked = replace(settled, root=str(copy), journal=str(journal), torch_npu=facts.torch_npu)
         child = prepare(base, asked, environment)
-        report = Report(facts.torch_npu, facts.torch, facts.cann, settings.tier, list(command))
+        report = Report(facts.torch_npu, facts.torch, facts.cann, asked.tier, list(command), why=why)
         report.exit_code, report.ended = _supervise(_words(command), copy, child, max_seconds)
         report.take_folder(journal)
         return report

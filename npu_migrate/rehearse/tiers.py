@@ -1,0 +1,45 @@
+"""Which tier a rehearsal can have on this machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from npu_migrate.errors import InputError
+from npu_migrate.rehearse.facts import Facts
+from npu_migrate.rehearse.faithful import stubs, wheel
+
+if TYPE_CHECKING:
+    from npu_migrate.rehearse.settings import Settings
+
+TIERS = ("auto", "portable", "faithful")
+
+
+def settle(settings: Settings) -> tuple[Settings, tuple[str, str]]:
+    """Settings with a tier that works here, and why it is not the faithful one (a key of the texts, and a fact).
+
+    Raises:
+        InputError: the faithful tier was asked for and cannot be had.
+    """
+    if settings.tier == "portable":
+        return settings, ("", "")
+    try:
+        return _faithful(settings), ("", "")
+    except wheel.Unfit as unfit:
+        if settings.tier == "faithful":
+            raise InputError(says=f"faithful-{unfit.reason}", fact=unfit.fact) from unfit
+        return replace(settings, tier="portable"), (unfit.reason, unfit.fact)
+
+
+def _faithful(settings: Settings) -> Settings:
+    name, _ = wheel.pin()
+    version = name.split("-")[1]
+    if settings.tier == "auto" and settings.torch_npu is not None:
+        wanted = Facts(settings.torch_npu).torch_npu
+        if wanted != version:
+            raise wheel.Unfit("other-release", version)
+    missing = stubs.missing_tools()
+    if missing:
+        raise wheel.Unfit("no-tools", ", ".join(missing))
+    wheel.unpacked()
+    return replace(settings, tier="faithful", torch_npu=settings.torch_npu or version)
