@@ -35,6 +35,9 @@ _LEFT = frozenset(
 )
 """Allocation and geometry: torch_npu's own code runs."""
 
+_FUSED = ("aten::scaled_dot_product_attention", "aten::lstm", "aten::gru", "aten::_thnn")
+"""Where the device would run one kernel of its own and the rehearsal runs torch's pieces."""
+
 _libraries: list[Value] = []
 
 
@@ -142,5 +145,5 @@ def _decompose(aten: Value, session: Session) -> None:
 
 
 def _decomposed(session: Session, full: str, call: Value, *args: Value, **kwargs: Value) -> Value:
-    session.count(full, State.EMULATED)
+    session.count(full, State.EMULATED if full.startswith(_FUSED) else State.DECOMPOSED)
     return call._op_dk(dispatch_key.CompositeImplicitAutograd, *args, **kwargs)  # noqa: SLF001  (torch's own way)
