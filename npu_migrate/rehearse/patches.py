@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import types
 from typing import TYPE_CHECKING, Callable
 
@@ -39,13 +38,12 @@ def _run_backward_in_one_thread() -> None:
 
 def refuse_data_parallel(session: Session) -> None:
     """``DataParallel`` ends in an error that names what to use."""
-    module = sys.modules["torch.nn.parallel.data_parallel"]  # torch.nn.parallel.data_parallel is the function
-    plain = module.__dict__["replicate"]
+    plain = torch.nn.DataParallel.forward
 
-    def replicate(network: Value, devices: Value, *args: Value, **kwargs: Value) -> Value:
-        first = next(iter(network.parameters()), None)
+    def forward(self: Value, *args: Value, **kwargs: Value) -> Value:
+        first = next(iter(self.module.parameters()), None)
         if first is None or first.device.type != BACKEND:
-            return plain(network, devices, *args, **kwargs)
+            return plain(self, *args, **kwargs)
         message = (
             "torch.nn.DataParallel is not supported on NPU devices: use torch.nn.parallel.DistributedDataParallel, "
             "one process a device."
@@ -53,8 +51,7 @@ def refuse_data_parallel(session: Session) -> None:
         session.note("unsupported", message)
         raise NotImplementedError(message)
 
-    module.__dict__["replicate"] = replicate
-    torch.nn.DataParallel.replicate = lambda _self, network, devices: replicate(network, devices)
+    torch.nn.DataParallel.forward = forward
 
 
 def _teach_accelerator() -> None:

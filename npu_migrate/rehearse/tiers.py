@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from npu_migrate.errors import InputError
 from npu_migrate.rehearse.facts import Facts
 from npu_migrate.rehearse.faithful import stubs, wheel
+from npu_migrate.target import UnknownRelease
 
 if TYPE_CHECKING:
     from npu_migrate.rehearse.settings import Settings
@@ -22,13 +23,26 @@ def settle(settings: Settings) -> tuple[Settings, tuple[str, str]]:
         InputError: the faithful tier was asked for and cannot be had.
     """
     if settings.tier == "portable":
-        return settings, ("", "")
+        return _portable(settings), ("", "")
     try:
         return _faithful(settings), ("", "")
     except wheel.Unfit as unfit:
         if settings.tier == "faithful":
             raise InputError(says=f"faithful-{unfit.reason}", fact=unfit.fact) from unfit
-        return replace(settings, tier="portable"), (unfit.reason, unfit.fact)
+        return _portable(settings), (unfit.reason, unfit.fact)
+
+
+def _portable(settings: Settings) -> Settings:
+    """For the release that fits the installed torch, unless another was asked for; any torch will do."""
+    wanted = settings.torch_npu or _release_of_installed_torch()
+    return replace(settings, tier="portable", torch_npu=wanted)
+
+
+def _release_of_installed_torch() -> str | None:
+    try:
+        return Facts(wheel.installed_torch()).torch_npu
+    except (wheel.Unfit, UnknownRelease):
+        return None
 
 
 def _faithful(settings: Settings) -> Settings:

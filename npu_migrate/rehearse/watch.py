@@ -11,7 +11,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 if TYPE_CHECKING:
     from npu_migrate.rehearse.executor import Session
-    from npu_migrate.rehearse.interface import Value
+    from npu_migrate.rehearse.interface import BACKEND, Value
 
 _INERT = "cuda"
 _MEANINGLESS = frozenset({"is_available", "device_count", "is_initialized", "manual_seed", "manual_seed_all"})
@@ -23,6 +23,24 @@ def register(session: Session) -> None:
     _watch_methods(session)
     _watch_inert(session)
     _watch_steps(session)
+    _watch_printing(session)
+
+
+def _watch_printing(session: Session) -> None:
+    """A printed tensor is one wait for the device, not the dozen operators that lay its numbers out."""
+    plain = torch.Tensor.__repr__
+
+    def __repr__(self: Value, **given: Value) -> str:  # noqa: N807  (goes into a class)
+        if self.device.type != BACKEND:
+            return str(plain(self, **given))
+        session.note("sync", "printing a tensor")
+        session.quiet += 1
+        try:
+            return str(plain(self, **given))
+        finally:
+            session.quiet -= 1
+
+    torch.Tensor.__repr__ = __repr__
 
 
 def _watch_module(session: Session) -> None:

@@ -36,16 +36,25 @@ def cache() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "npu-migrate"
 
 
+def installed_torch() -> str:
+    """The version of torch, without its build.
+
+    Raises:
+        Unfit: there is none.
+    """
+    try:
+        return importlib.metadata.version("torch").partition("+")[0]
+    except importlib.metadata.PackageNotFoundError:
+        raise Unfit("no-torch", "torch") from None
+
+
 def pin() -> tuple[str, str]:
     """The file name and hash of the wheel for this Python and this torch.
 
     Raises:
         Unfit: there is none.
     """
-    try:
-        torch = importlib.metadata.version("torch").partition("+")[0]
-    except importlib.metadata.PackageNotFoundError:
-        raise Unfit("no-torch", "torch") from None
+    torch = installed_torch()
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
     machine = os.uname().machine
     pins: dict[str, str] = tomlfile.read(_PINS)["sha256"]
