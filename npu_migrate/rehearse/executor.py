@@ -56,7 +56,7 @@ class Session:
     journal: Journal
     wrap: Callable[[Value, int], Value] = memory.wrap
     rebind: Callable[[Value, Value], Value] = memory.rebind
-    source: Callable[[int, Value], Value] = lambda _index, given: given or torch.default_generator  # noqa: E731
+    source: Callable[[int, Value], Value] = lambda _index, given: given or torch.default_generator
     quiet: int = 0
 
     def count(self, name: str, state: State = State.NATIVE) -> None:

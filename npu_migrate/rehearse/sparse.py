@@ -16,13 +16,15 @@ dense_dim _dimI _dimV is_coalesced _coalesced_ sparse_resize_ sparse_resize_and_
 empty.memory_format
 """)
 
-_CARRIED_OUT = frozenset(words("""
+_CARRIED_OUT = frozenset(
+    words("""
 _coalesce _sparse_broadcast_to _sparse_mask_projection _to_dense _to_sparse _to_sparse_bsc _to_sparse_bsr
 _to_sparse_csc _to_sparse_csr abs add any asin asinh atan atanh cat ceil clone conj_physical copy deg2rad div empty_like
 erf erfinv expm1 floor floor_divide frac isinf isnan isneginf isposinf log1p max mm mul mv nan_to_num narrow_copy
 native_norm neg norm permute pow rad2deg relu resize_as_sparse round sgn sign signbit sin sinh sparse_mask sqrt sub sum
 tan tanh threshold_backward trunc unsqueeze zero zeros
-"""))
+""")
+)
 """What torch_npu registers for sparse tensors, without overloads and final underscores; it refuses the rest."""
 
 _libraries: list[Value] = []

@@ -51,9 +51,11 @@ def _faithful(settings: Settings) -> Settings:
     if settings.tier == "auto" and settings.torch_npu is not None:
         wanted = Facts(settings.torch_npu).torch_npu
         if wanted != version:
-            raise wheel.Unfit("other-release", version)
+            reason = "other-release"
+            raise wheel.Unfit(reason, version)
     missing = stubs.missing_tools()
     if missing:
-        raise wheel.Unfit("no-tools", ", ".join(missing))
+        reason = "no-tools"
+        raise wheel.Unfit(reason, ", ".join(missing))
     wheel.unpacked()
     return replace(settings, tier="faithful", torch_npu=settings.torch_npu or version)

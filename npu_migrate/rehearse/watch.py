@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Callable
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from npu_migrate.rehearse.interface import BACKEND
+
 if TYPE_CHECKING:
     from npu_migrate.rehearse.executor import Session
-    from npu_migrate.rehearse.interface import BACKEND, Value
+    from npu_migrate.rehearse.interface import Value
 
 _INERT = "cuda"
 _MEANINGLESS = frozenset({"is_available", "device_count", "is_initialized", "manual_seed", "manual_seed_all"})

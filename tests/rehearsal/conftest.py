@@ -17,7 +17,7 @@ from npu_migrate.rehearse.settings import Settings
 from npu_migrate.rehearse.tiers import settle
 
 HERE = Path(__file__).parent
-MODULES = ("devices", "tensors", "training", "runtime", "operators", "collectives")
+MODULES = ("devices", "tensors", "training", "runtime", "operators", "overlaps", "collectives")
 RELEASES = {"portable": "2.7.1", "faithful": None}
 
 

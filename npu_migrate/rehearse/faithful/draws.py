@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import torch
 
-from npu_migrate.rehearse.interface import Value
+if TYPE_CHECKING:
+    from npu_migrate.rehearse.interface import Value
 
 _STEP = 4  # the offset of a device generator moves by multiples of four
 _WORD = 8

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import types
+from typing import TYPE_CHECKING
 
 import torch
 
-from npu_migrate.rehearse.executor import Session
-from npu_migrate.rehearse.interface import Value
+if TYPE_CHECKING:
+    from npu_migrate.rehearse.executor import Session
+    from npu_migrate.rehearse.interface import Value
 
 
 def watch(session: Session) -> None:

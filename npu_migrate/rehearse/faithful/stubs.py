@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-import subprocess  # the machine's compiler  # noqa: S404
+import subprocess  # the machine's compiler
 from pathlib import Path
 
 from npu_migrate.rehearse.words import words
@@ -14,7 +14,9 @@ TOOLS = ("gcc", "nm", "readelf")
 _SOURCE = Path(__file__).with_name("runtime.c")
 _LOADED = ("lib/libtorch_npu.so", "lib/libnpu_profiler.so", "lib/libtensorpipe.so")
 _ENTRY = re.compile(r"(acl|Hccl|Msprof|rt[A-Z])\w*")
-_COMPUTES = re.compile(r"aclop(Compile|Execute)|Hccl(?!GetCommName|GetRootInfo|CommInit|CommDestroy|SetConfig)|rtKernel")
+_COMPUTES = re.compile(
+    r"aclop(Compile|Execute)|Hccl(?!GetCommName|GetRootInfo|CommInit|CommDestroy|SetConfig)|rtKernel"
+)
 _NOT_SUPPORTED = 500002
 _OF_CANN = re.compile(r"lib(ascendcl|hccl|acl_\w+|ge_\w+|graph|atb|opapi\w*|runtime|profapi|msprof\w*)\.so")
 _CENTRE = "libascendcl.so"

@@ -7,11 +7,11 @@ import importlib.abc
 import importlib.machinery
 import os
 import sys
-import types
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import types
     from collections.abc import Sequence
 
     from npu_migrate.rehearse.settings import Settings

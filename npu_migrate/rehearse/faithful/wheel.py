@@ -6,7 +6,7 @@ import hashlib
 import importlib.metadata
 import os
 import shutil
-import subprocess  # pip  # noqa: S404
+import subprocess  # pip
 import sys
 import zipfile
 from pathlib import Path
@@ -45,7 +45,8 @@ def installed_torch() -> str:
     try:
         return importlib.metadata.version("torch").partition("+")[0]
     except importlib.metadata.PackageNotFoundError:
-        raise Unfit("no-torch", "torch") from None
+        reason = "no-torch"
+        raise Unfit(reason, "torch") from None
 
 
 def pin() -> tuple[str, str]:
@@ -61,7 +62,8 @@ def pin() -> tuple[str, str]:
     for name, digest in sorted(pins.items()):
         if name.startswith(f"torch_npu-{torch}") and f"-{tag}-" in name and name.endswith(f"{machine}.whl"):
             return name, digest
-    raise Unfit("no-wheel", f"torch {torch} {tag} {machine}")
+    reason = "no-wheel"
+    raise Unfit(reason, f"torch {torch} {tag} {machine}")
 
 
 def unpacked() -> Path:
@@ -92,8 +94,10 @@ def _fetch(name: str, digest: str) -> Path:
         try:
             subprocess.run([*command, f"torch_npu=={version}"], check=True, capture_output=True)  # noqa: S603
         except (OSError, subprocess.CalledProcessError) as error:
-            raise Unfit("no-download", f"torch_npu=={version}") from error
+            reason = "no-download"
+            raise Unfit(reason, f"torch_npu=={version}") from error
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
         path.unlink()
-        raise Unfit("wrong-hash", name)
+        reason = "wrong-hash"
+        raise Unfit(reason, name)
     return path
