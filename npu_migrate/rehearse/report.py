@@ -64,7 +64,7 @@ class Report:
         firsts: dict[str, tuple[str, str]] = {}
         notes: Counter[tuple[str, str, str]] = Counter()
         for journal in journals:
-            self.processes += 1
+            self.processes += bool(journal["operators"])
             self.steps = max(self.steps, journal["steps"])
             self.ended = "steps" if journal["stopped"] and self.ended == "finished" else self.ended
             for use in journal["operators"]:
