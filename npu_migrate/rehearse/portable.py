@@ -55,6 +55,7 @@ def install(settings: Settings, finder: Finder) -> Session:
         hccl,
         interface,
         patches,
+        placing,
         random,
         sparse,
         storage,
@@ -74,15 +75,8 @@ def install(settings: Settings, finder: Finder) -> Session:
     session.source = randomness.source
     module = finder.fill(session, surface.tables(session, randomness, emulate.register(session)))
     _kept.append(interface.claim_backend(module))
-    for register in (
-        backend.register,
-        sparse.register,
-        storage.register,
-        patches.register,
-        hccl.register,
-        watch.register,
-    ):
-        register(session)
+    for part in (backend, sparse, storage, patches, placing, hccl, watch):
+        part.register(session)
     autocast.register()
     _sessions.append(session)
     return session

@@ -35,6 +35,7 @@ _LEFT = frozenset(
 )
 """Allocation and geometry: torch_npu's own code runs."""
 
+_MEAN, _SUM = 1, 2
 _FUSED = ("aten::scaled_dot_product_attention", "aten::lstm", "aten::gru", "aten::_thnn")
 """Where the device would run one kernel of its own and the rehearsal runs torch's pieces."""
 
@@ -123,6 +124,8 @@ def register(session: Session) -> None:
             if call is not None and name not in own:
                 aten.impl(name, Operator(call, session), KEY, allow_override=True)
         _decompose(aten, session)
+        loss = functools.partial(_binary_cross_entropy, session)
+        aten.impl("binary_cross_entropy_with_logits", loss, "AutogradPrivateUse1", allow_override=True)
 
 
 def _falling_back() -> set[str]:
@@ -142,6 +145,24 @@ def _decompose(aten: Value, session: Session) -> None:
         if call is not None and has_kernel(full, "CompositeImplicitAutograd"):
             kernel = functools.partial(_decomposed, session, full, call)
             aten.impl(full.partition("::")[2], kernel, "AutogradPrivateUse1", allow_override=True)
+
+
+def _binary_cross_entropy(  # noqa: PLR0913, PLR0917  (torch's signature)
+    session: Session,
+    logits: Value,
+    target: Value,
+    weight: Value = None,
+    pos_weight: Value = None,
+    reduction: int = _MEAN,
+) -> Value:
+    """Torch's formula; the backward of torch_npu's own would call a kernel directly."""
+    session.count("aten::binary_cross_entropy_with_logits", State.EMULATED)
+    scale = 1 if pos_weight is None else (pos_weight - 1) * target + 1
+    loss = (1 - target) * logits - scale * torch.nn.functional.logsigmoid(logits)
+    loss = loss if weight is None else loss * weight
+    if reduction == _MEAN:
+        return loss.mean()
+    return loss.sum() if reduction == _SUM else loss
 
 
 def _decomposed(session: Session, full: str, call: Value, *args: Value, **kwargs: Value) -> Value:

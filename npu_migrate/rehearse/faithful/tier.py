@@ -30,6 +30,7 @@ def environment(libraries: Path, devices: int) -> dict[str, str]:
         DEVICES: str(devices),
         "ASCEND_HOME_PATH": str(toolkit),
         "ASCEND_OPP_PATH": str(toolkit / "opp"),
+        "ASCEND_LAUNCH_BLOCKING": "1",  # what was not taken over must fail at once, not at some later wait
     }
 
 

@@ -233,6 +233,48 @@ def gradients_equal_cpu():
     _same(gradient, torch.randn(2, 3, 5, 5), torch.randn(4, 3, 3, 3), places=4)
 
 
+def gradients_of_many_operators_equal_cpu():
+    def of(function):
+        def gradient(x):
+            x = x.detach().requires_grad_()
+            (function(x).square()).sum().backward()
+            return x.grad
+
+        return gradient
+
+    index = torch.tensor([[0, 1, 2], [2, 1, 0], [1, 1, 1]])
+    for function in (
+        lambda x: x.gather(1, index.to(x.device)),
+        lambda x: functional.binary_cross_entropy_with_logits(x, torch.ones_like(x), reduction="none"),
+        lambda x: functional.binary_cross_entropy_with_logits(x, x.detach().sigmoid(), pos_weight=x.new_ones(3) * 2),
+        lambda x: functional.l1_loss(x, torch.zeros_like(x)),
+        lambda x: functional.kl_div(x.log_softmax(1), x.detach().softmax(1), reduction="sum"),
+        lambda x: functional.logsigmoid(x),
+        lambda x: x.repeat_interleave(2, 0),
+        lambda x: x.max(1)[0],
+        lambda x: x.min(0, keepdim=True)[0],
+        lambda x: x.sort(1)[0],
+        lambda x: x.cumsum(1),
+        lambda x: x.std(1),
+        lambda x: x.norm(dim=1),
+        lambda x: torch.cdist(x, x.detach() * 2),
+        lambda x: torch.fft.rfft(x).abs(),
+        lambda x: torch.where(x > 0, x, x * 2),
+        lambda x: torch.linalg.inv(x @ x.t() + torch.eye(3, device=x.device)),
+        lambda x: functional.embedding(index.to(x.device), x),
+        lambda x: functional.interpolate(x[None, None], scale_factor=2, mode="bilinear"),
+        lambda x: functional.pad(x, (1, 1)),
+        lambda x: functional.normalize(x),
+        lambda x: functional.adaptive_avg_pool2d(x[None, None], 2),
+        lambda x: functional.softplus(x) * functional.hardswish(x),
+        lambda x: torch.einsum("ij,kj->ik", x, x),
+        lambda x: x.clone().index_put_((index[0].to(x.device),), x * 3),
+        lambda x: x.masked_fill(x > 0, 0.5),
+        lambda x: x.roll(1, 0) * x.flip(1),
+    ):
+        _same(of(function), torch.randn(3, 3, generator=torch.Generator().manual_seed(3)), places=4)
+
+
 def second_gradient():
     x = torch.randn(3).npu().requires_grad_()
     (first,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
