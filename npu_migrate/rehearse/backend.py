@@ -10,7 +10,7 @@ import torch
 from npu_migrate.rehearse import fused
 from npu_migrate.rehearse.executor import Operator, Session, catch_all
 from npu_migrate.rehearse.facts import State
-from npu_migrate.rehearse.interface import KEY, Value, find_operator, has_kernel, registrations
+from npu_migrate.rehearse.interface import KEY, Value, all_operators, find_operator, has_kernel
 from npu_migrate.rehearse.kernels import Convolutions, Kernels
 from npu_migrate.rehearse.words import words
 
@@ -54,7 +54,7 @@ def _candidates() -> list[str]:
     """Operators a backend may register; one with an implicit decomposition would lose its gradient."""
     return [
         name
-        for name in registrations("CPU")
+        for name in all_operators()
         if name.startswith("aten::") and not has_kernel(name, "CompositeImplicitAutograd")
     ]
 

@@ -26,6 +26,7 @@ DLPACK_DEVICE_OFFSET = 8
 storage_over = torch._C._construct_storage_from_data_pointer
 exclude_keys = torch._C._ExcludeDispatchKeyGuard
 has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+all_operators = torch._C._dispatch_get_all_op_names
 registrations = torch._C._dispatch_get_registrations_for_dispatch_key
 key_set = torch._C.DispatchKeySet
 dispatch_key = torch._C.DispatchKey

@@ -24,7 +24,7 @@ from npu_migrate.rehearse import simulate
 with simulate("2.7.1", devices=2) as report:
     import torch
     torch.ones(2).npu().sum().item()
-assert "aten::sum.dim_IntList" in [use.name for use in report.operators]
+assert any(use.name.startswith("aten::sum") for use in report.operators)
 with simulate("2.7.1", on_cpu_fallback="raise") as second:
     torch.ones(2).npu() + 1
     try:
@@ -33,7 +33,7 @@ with simulate("2.7.1", on_cpu_fallback="raise") as second:
         pass
     else:
         raise AssertionError
-assert all(use.name != "aten::sum.dim_IntList" for use in second.operators)
+assert not any(use.name.startswith("aten::sum") for use in second.operators)
 try:
     with simulate("2.1.0"):
         raise AssertionError
