@@ -20,6 +20,13 @@ def register(session: Session) -> None:
     _run_backward_in_one_thread()
     refuse_data_parallel(session)
     _teach_accelerator()
+    torch.nn.Module.npu = _module_npu
+
+
+def _module_npu(self: Value, device: Value = None) -> Value:
+    """``Module.npu``: a number or nothing, as in torch_npu, which takes no device object here."""
+    place = torch.device(BACKEND) if device is None else torch.device(BACKEND, device)
+    return self._apply(lambda tensor: tensor.npu(place))
 
 
 def _run_backward_in_one_thread() -> None:

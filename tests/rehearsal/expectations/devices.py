@@ -268,6 +268,15 @@ def module_moves_as_a_whole():
     assert {value.device.type for value in model.state_dict().values()} == {"cpu"}
 
 
+def module_moves_by_number():
+    assert nn.Linear(2, 2).npu(1).weight.device.index == 1
+
+
+@raises(TypeError)
+def module_does_not_move_by_device_object():
+    nn.Linear(2, 2).npu(torch.device("npu:1"))
+
+
 def tied_weights_stay_tied():
     model = nn.ModuleList([nn.Embedding(4, 3), nn.Linear(3, 4, bias=False)])
     model[1].weight = model[0].weight
