@@ -33,6 +33,7 @@ class Writer(NamedTuple):
 
 WRITERS = {
     "json": Writer("npu_migrate.report.json_report", ".json", stdout=True),
+    "gitlab": Writer("npu_migrate.gate.gitlab", ".gitlab.json", stdout=True),
 }
 FORMATS = tuple(name for name, writer in WRITERS.items() if writer.stdout)
 SUFFIXES = tuple(writer.suffix for writer in WRITERS.values() if writer.suffix)
@@ -44,10 +45,10 @@ def for_file(path: Path) -> Writer:
     Raises:
         InputError: no format that exists has this suffix.
     """
-    suffix = path.suffix.lower()
-    for writer in WRITERS.values():
-        if writer.suffix == suffix:
-            return writer
+    name = path.name.lower()
+    fits = [writer for writer in WRITERS.values() if writer.suffix and name.endswith(writer.suffix)]
+    if fits:
+        return max(fits, key=lambda writer: len(writer.suffix or ""))
     raise InputError(says="report-suffix", path=path, known=", ".join(SUFFIXES))
 
 
