@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = {
+    "comment": "npu_migrate.cli.comment:comment",
     "rules": "npu_migrate.cli.rules:rules",
     "undo": "npu_migrate.cli.undo:undo",
 }
