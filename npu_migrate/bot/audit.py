@@ -39,7 +39,7 @@ def read(path: Path, prefix: str = "") -> Audit:
 
 
 def _audit(document: Any, prefix: str) -> Audit:  # noqa: ANN401 - JSON
-    sites = tuple(_site(entry, prefix) for entry in document["findings"])
+    sites = tuple(_site(entry, prefix) for entry in _list(document["findings"]))
     return Audit(
         torch_npu=_text(document["target"]["torch_npu"]),
         counts={key: _number(count) for key, count in document["summary"].items()},
@@ -68,11 +68,17 @@ def _changes(files: Any, prefix: str, sites: tuple[Site, ...]) -> Iterator[tuple
     for site in sites:
         if site.status == Status.REWRITTEN.value:
             spans.setdefault(site.path, []).append((site.line, site.end_line))
-    for entry in files:
+    for entry in _list(files):
         path = prefix + _path(entry["path"])
         hunks = split(parse(_text(entry["diff"])), spans.get(path, ()))
         if hunks:
             yield path, hunks
+
+
+def _list(value: Any) -> list[Any]:  # noqa: ANN401 - JSON
+    if not isinstance(value, list):
+        raise TypeError
+    return value
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - JSON

@@ -6,7 +6,7 @@ import re
 
 from npu_migrate.cli.plain import plain
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+.!|~=\-])")
+_SPECIAL = re.compile(r"([\\*_{}\[\]()#+.!|~=\-])")
 # What makes people, issues, addresses and the like out of the word behind it.
 _REFERENCE = re.compile(r"([@#!$%^~:/.])(?=[\w/\"{])")
 _RUNS = re.compile("`+")
@@ -45,4 +45,6 @@ def _longest(words: str) -> int:
 
 def _escaped(words: str) -> str:
     joined = _REFERENCE.sub(rf"\1{_JOINT}", words)
-    return _SPECIAL.sub(r"\\\1", joined.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    return _SPECIAL.sub(r"\\\1", joined.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")).replace(
+        "`", "&#96;"
+    )
