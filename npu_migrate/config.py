@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Callable
 
 from npu_migrate import tomlfile
@@ -34,12 +35,19 @@ def _one_of(*choices: str) -> _Kind:
     return _Kind(lambda value: value in choices, " | ".join(f'"{choice}"' for choice in choices))
 
 
+def _stays_inside(path: str) -> bool:
+    parts = PurePosixPath(path.replace("\\", "/")).parts
+    return ".." not in parts and not PurePosixPath(path).is_absolute() and not PureWindowsPath(path).drive
+
+
 _FLAG = _Kind(lambda value: isinstance(value, bool), "true | false")
 _TEXT = _Kind(lambda value: isinstance(value, str) and bool(value), '"…"')
 _TEXTS = _Kind(lambda value: isinstance(value, list) and all(map(_TEXT.fits, value)), '["…", "…"]')
+_INSIDE = _Kind(lambda value: _TEXT.fits(value) and _stays_inside(value), '"npu-baseline.json"')
 _NUMBER = _Kind(lambda value: type(value) is int and value > 0, "1, 2, …")
 
 SETTINGS: Mapping[str, _Kind] = {
+    "baseline": _INSIDE,
     "check": _FLAG,
     "diff": _FLAG,
     "exclude": _TEXTS,
@@ -58,7 +66,7 @@ SETTINGS: Mapping[str, _Kind] = {
 }
 
 # A tree is somebody else's: it may say how it wants to be read, not what is written or which code is run.
-COMMAND_LINE_ONLY = ("apply", "force", "format", "output", "report", "rules")
+COMMAND_LINE_ONLY = ("apply", "diff-base", "force", "format", "output", "report", "rules", "write-baseline")
 
 
 def load(root: Path) -> dict[str, Any]:
@@ -70,7 +78,10 @@ def load(root: Path) -> dict[str, Any]:
     for path in _places(root):
         table = _table(path)
         if table is not None:
-            return dict(_checked(path, table))
+            settings = dict(_checked(path, table))
+            if "baseline" in settings:
+                settings["baseline"] = path.parent / settings["baseline"]
+            return settings
     return {}
 
 

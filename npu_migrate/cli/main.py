@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = {
+    "comment": "npu_migrate.cli.comment:comment",
     "rules": "npu_migrate.cli.rules:rules",
     "undo": "npu_migrate.cli.undo:undo",
     "weights": "npu_migrate.cli.weights:weights",
@@ -127,10 +128,13 @@ def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> No
     "--report", metavar="FILE", multiple=True, type=click.Path(path_type=Path), section="show", known=" ".join(SUFFIXES)
 )
 @option("--format", type=click.Choice(["text", *FORMATS]), default="text", section="show")
-@option("--check", is_flag=True, section="show")
 @option("--lang", type=click.Choice(LANGUAGES), section="show")
 @option("-q", "--quiet", is_flag=True, section="show")
 @option("-v", "--verbose", is_flag=True, section="show")
+@option("--check", is_flag=True, section="gate")
+@option("--baseline", metavar="FILE", type=click.Path(path_type=Path), section="gate")
+@option("--write-baseline", is_flag=True, section="gate")
+@option("--diff-base", metavar="REV", section="gate")
 @option("--jobs", metavar="N", type=click.IntRange(min=1))
 @option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version)
 @click.pass_context

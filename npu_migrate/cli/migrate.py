@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import shlex
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate import packs
+from npu_migrate.cli import gate
 from npu_migrate.cli.base import speak
 from npu_migrate.cli.main import COMMANDS
 from npu_migrate.cli.options import Options, merge, tree
-from npu_migrate.cli.render import OPEN, Meter, Screen, screen
+from npu_migrate.cli.render import Meter, Screen, screen
 from npu_migrate.cli.trouble import reasons, told
+from npu_migrate.cli.written import replace
 from npu_migrate.engine.run import migrate
 from npu_migrate.engine.settings import Settings
-from npu_migrate.model import Safety, Status
+from npu_migrate.model import Safety
 from npu_migrate.patch.apply import apply
 from npu_migrate.patch.journal import interrupted, recover
 from npu_migrate.patch.model import Change
@@ -46,6 +47,7 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
     root, only = tree(paths, tuple(COMMANDS))
     options = merge(ctx, given, root)
     say = speak(ctx, options.lang)
+    gate.check_options(options)
     with told(say.lang):
         rules = packs.load(options.rules)
         rules.select(options.select, options.ignore)  # an unknown code is an error before the work, not in it
@@ -55,7 +57,7 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
         elif interrupted(root):
             shown.note(say("summary.interrupted"))
         choice = choose(root, options.torch_npu)
-        report = _audit(shown, root, paths, options, choice, rules)
+        report = gate.narrowed(_audit(shown, root, paths, options, choice, rules), options)
         changes = [Change(file.path, file.old, file.new) for file in report.changed]
         if options.apply:
             apply(root, changes, force=options.force)
@@ -63,7 +65,8 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
             write_copy(root, options.output, changes, only=only)
     _show(shown, report, rules, options, reasons(choice, say.lang))
     _publish(shown, report, rules, options)
-    return _verdict(report, check=options.check)
+    found = gate.verdict(shown, report, rules, options)
+    return FOUND if found else INCOMPLETE if report.incomplete else 0
 
 
 def _audit(  # noqa: PLR0913  # a run is all of these
@@ -114,35 +117,8 @@ def _undo(root: Path) -> str:
 def _publish(shown: Screen, report: Report, rules: packs.Registry, options: Options) -> None:
     """Write the reports, each whole or not at all, and the one that goes to standard output."""
     for path in options.report:
-        _replace(path, writers.encode(writers.for_file(path).render(report, rules, shown.say.lang)))
+        replace(path, writers.encode(writers.for_file(path).render(report, rules, shown.say.lang)))
         if not options.quiet:
             shown.note(shown.say("summary.report", path=path))
     if options.format != "text":
         shown.document(writers.encode(writers.WRITERS[options.format].render(report, rules, shown.say.lang)))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """What the user keeps from others; there is no way to ask without setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _verdict(report: Report, *, check: bool) -> int:
-    left = {Status.REWRITTEN, *OPEN} - {Status.UNREADABLE}
-    if check and any(finding.status in left for finding in report.findings):
-        return FOUND
-    return INCOMPLETE if report.incomplete else 0

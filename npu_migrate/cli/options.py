@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     import click
 
 
+EXCLUSIVE = (
+    ("apply", "output"),
+    ("quiet", "verbose"),
+    # A rewrite is of a whole file, a baseline of a whole tree.
+    ("diff_base", "apply"),
+    ("diff_base", "output"),
+    ("diff_base", "write_baseline"),
+)
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user wants, by the names of the options."""
@@ -37,6 +47,9 @@ class Options:
     report: tuple[Path, ...]
     format: str
     check: bool
+    baseline: Path | None
+    write_baseline: bool
+    diff_base: str | None
     lang: str | None
     quiet: bool
     verbose: bool
@@ -60,14 +73,18 @@ def merge(ctx: click.Context, given: Mapping[str, Any], root: Path) -> Options:
     typed = {name for name in given if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT}
     settings = {name: value for name, value in config.load(root).items() if name not in typed}
     options = Options(**{**given, **settings})
-    for one, other in (("apply", "output"), ("quiet", "verbose")):
+    for one, other in EXCLUSIVE:
         if getattr(options, one) and getattr(options, other):
-            raise InputError(says="exclusive", one=f"--{one}", other=f"--{other}")
+            raise InputError(says="exclusive", one=_flag(one), other=_flag(other))
     for path in options.report:
         for_file(path)
         if not path.parent.is_dir():
             raise InputError(says="report-folder", path=path)
     return options
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def tree(paths: Sequence[Path], commands: Sequence[str]) -> tuple[Path, tuple[str, ...]]:

@@ -75,9 +75,9 @@ class Screen:
         self.out = out
         self.err = err
 
-    def note(self, sentence: str) -> None:
+    def note(self, sentence: str, style: str = "") -> None:
         """A line beside the result."""
-        self.err.print(Text(plain(sentence)), soft_wrap=True)
+        self.err.print(Text(plain(sentence), style), soft_wrap=True)
 
     def line(self, sentence: str, style: str = "") -> None:
         """A line of the result."""

@@ -71,9 +71,24 @@ class Candidate(NamedTuple):
 
 
 def root_of(paths: Paths) -> Path:
-    """The folder that entries are relative to: the given one, the one around a file, or the one around them all."""
-    folders = [os.fspath(path if path.is_dir() else path.parent) for path in _as_sequence(paths)]
-    return Path(folders[0] if len(folders) == 1 else os.path.commonpath(map(os.path.realpath, folders)))
+    """The folder that entries are relative to: the given one, or the one around them all.
+
+    Where a file is named it is the project around that: the top of its checkout, else the nearest folder above with a
+    ``pyproject.toml``. A hook that is handed file names then reports the paths that everything else knows them by.
+    """
+    given = _as_sequence(paths)
+    folders = [os.fspath(path if path.is_dir() else path.parent) for path in given]
+    around = Path(folders[0] if len(folders) == 1 else os.path.commonpath(map(os.path.realpath, folders)))
+    return around if all(path.is_dir() for path in given) else _project(around)
+
+
+def _project(folder: Path) -> Path:
+    real = Path(os.path.realpath(folder))
+    for mark in (".git", "pyproject.toml"):
+        found = next((step for step in (real, *real.parents) if os.path.lexists(step / mark)), None)
+        if found:
+            return found
+    return folder
 
 
 def scan(

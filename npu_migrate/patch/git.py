@@ -58,15 +58,15 @@ def _checkouts(paths: Iterable[Path]) -> set[Path]:
 
 def _uncommitted(git: str, top: Path, scope: str) -> list[str]:
     # Asked first because it says best what is wrong, such as an owner that git does not trust.
-    _run(git, top, ["rev-parse", "--git-dir"])
-    status = _run(git, top, [*_without_filters(git, top), *_STATUS, scope])
+    run(git, top, ["rev-parse", "--git-dir"])
+    status = run(git, top, [*without_filters(git, top), *_STATUS, scope])
     return [entry[3:] for entry in status.split("\0") if entry]
 
 
-def _without_filters(git: str, top: Path) -> list[str]:
+def without_filters(git: str, top: Path) -> list[str]:
     """Settings that switch off the content filters (commands) which the repository itself asks for."""
-    local = _run(git, top, ["config", "--local", *_FILTERS], ok=(0, _NO_MATCH))
-    worktree = _run(git, top, ["config", "--worktree", *_FILTERS], ok=(0, _NO_MATCH, _NO_SETTINGS, _USAGE))
+    local = run(git, top, ["config", "--local", *_FILTERS], ok=(0, _NO_MATCH))
+    worktree = run(git, top, ["config", "--worktree", *_FILTERS], ok=(0, _NO_MATCH, _NO_SETTINGS, _USAGE))
     settings = []
     for key in {*local.split("\0"), *worktree.split("\0")} - {""}:
         if "=" in key:
@@ -76,7 +76,12 @@ def _without_filters(git: str, top: Path) -> list[str]:
     return settings
 
 
-def _run(git: str, top: Path, arguments: Iterable[str], *, ok: tuple[int, ...] = (0,)) -> str:
+def run(git: str, top: Path, arguments: Iterable[str], *, ok: tuple[int, ...] = (0,)) -> str:
+    """What git prints, with nothing of the repository's own in force that would run a command.
+
+    Raises:
+        PatchError: ``GIT_FAILED``, with the first line of git's complaint.
+    """
     # Variables such as GIT_DIR, set while a hook runs, would point git at another repository.
     environment = {
         key: value for key, value in os.environ.items() if key.startswith("GIT_CONFIG") or not key.startswith("GIT_")

@@ -65,12 +65,13 @@ class Report:
 
     def line_of(self, finding: Finding) -> str:
         """The whole source line of a site; in a notebook, and where a file is gone, what the finding itself brought."""
-        lines = () if finding.cell is not None else self._lines(finding.path)
+        lines = () if finding.cell is not None else self.lines(finding.path)
         if finding.span.line <= len(lines):
             return lines[finding.span.line - 1]
         return next(iter(NEWLINE.split(finding.before)))
 
-    def _lines(self, path: str) -> list[str]:
+    def lines(self, path: str) -> list[str]:
+        """The lines of one of :attr:`files` as it was read; none where it is gone."""
         if path not in self._texts:
             file = self._by_path[path]
             try:

@@ -38,6 +38,7 @@ WRITERS = {
     "sarif": Writer("npu_migrate.report.sarif", ".sarif", stdout=True),
     "csv": Writer("npu_migrate.report.csv_report", ".csv"),
     "github": Writer("npu_migrate.report.github", stdout=True),
+    "gitlab": Writer("npu_migrate.gate.gitlab", ".gitlab.json", stdout=True),
 }
 FORMATS = tuple(name for name, writer in WRITERS.items() if writer.stdout)
 SUFFIXES = tuple(writer.suffix for writer in WRITERS.values() if writer.suffix)
@@ -49,10 +50,10 @@ def for_file(path: Path) -> Writer:
     Raises:
         InputError: no format that exists has this suffix.
     """
-    suffix = path.suffix.lower()
-    for writer in WRITERS.values():
-        if writer.suffix == suffix:
-            return writer
+    name = path.name.lower()
+    fits = [writer for writer in WRITERS.values() if writer.suffix and name.endswith(writer.suffix)]
+    if fits:
+        return max(fits, key=lambda writer: len(writer.suffix or ""))
     raise InputError(says="report-suffix", path=path, known=", ".join(SUFFIXES))
 
 

@@ -217,6 +217,17 @@ def test_one_file_or_several_paths(tmp_path):
     assert listed([tmp_path / "a", tmp_path / "a/sub"]) == ["sub/y.py", "x.py"]
 
 
+def test_a_named_file_counts_from_the_project_around_it(tmp_path):
+    write(tmp_path, {"repo/pkg/deep/x.py": "", "repo/pkg/pyproject.toml": "", "alone/y.py": ""})
+    deep = tmp_path / "repo/pkg/deep"
+    assert listed(deep / "x.py") == ["deep/x.py"]
+    git(tmp_path / "repo", "init", "-q")
+    assert root_of(deep / "x.py") == tmp_path / "repo"
+    assert listed(deep / "x.py") == ["pkg/deep/x.py"]
+    assert listed(deep) == ["x.py"]
+    assert listed(tmp_path / "alone/y.py") == ["y.py"]
+
+
 def test_a_named_link_to_a_folder_is_that_folder(tmp_path):
     write(tmp_path, {"real/pkg/a.py": "", "other/b.py": ""})
     (tmp_path / "other/link").symlink_to("../real")

@@ -1,0 +1,1 @@
+"""The bot that comments on pull requests: one summary, kept current, and suggestions where they apply."""

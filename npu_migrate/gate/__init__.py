@@ -1,0 +1,1 @@
+"""What a team lets through: known findings, and the lines that a branch adds."""
