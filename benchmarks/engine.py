@@ -2,9 +2,9 @@
 
     python benchmarks/engine.py TREE [TREE ...]
 
-Candidates are the Python files that hold a keyword of some rule. The start of the process (importing LibCST, reading the
-rules and the target) is on neither side. Both run in this process, one after the other, several times; the smallest ratio of neighbours is printed with the
-median, so that a noisy machine does not decide.
+Candidates are the Python files that hold a keyword of some rule. The start of the process (importing LibCST, reading
+the rules and the target) is on neither side. Both run in this process, one after the other, several times;
+the smallest ratio of neighbours is printed with the median, so that a noisy machine does not decide.
 """
 
 from __future__ import annotations

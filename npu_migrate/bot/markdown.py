@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npu_migrate.cli.plain import plain
+from npu_migrate.plain import plain
 
 _SPECIAL = re.compile(r"([\\*_{}\[\]()#+.!|~=\-])")
 # What makes people, issues, addresses and the like out of the word behind it.

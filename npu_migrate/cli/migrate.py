@@ -69,7 +69,7 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
     return FOUND if found else INCOMPLETE if report.incomplete else 0
 
 
-def _audit(  # noqa: PLR0913  # a run is all of these
+def _audit(  # noqa: PLR0913, PLR0917  # a run is all of these
     shown: Screen, root: Path, paths: Sequence[Path], options: Options, choice: Choice, rules: packs.Registry
 ) -> Report:
     target = load(choice.torch_npu)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from npu_migrate.cli.base import Command, option, speak
-from npu_migrate.cli.plain import plain
 from npu_migrate.cli.trouble import told
 from npu_migrate.errors import InputError
+from npu_migrate.plain import plain
 from npu_migrate.rehearse import Settings, run
 from npu_migrate.rehearse.tiers import TIERS
 from npu_migrate.wording import LANGUAGES

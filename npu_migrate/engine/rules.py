@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 WORDS = re.compile("cuda|nccl|cudnn", re.IGNORECASE)
 SPELLINGS = ("cuda", "CUDA", "Cuda", "nccl", "NCCL", "Nccl", "cudnn", "CUDNN", "cuDNN", "CuDNN", "Cudnn")
 
-Aliases = "Sequence[tuple[str, str]]"
 
 
 @cache
@@ -71,7 +70,7 @@ class ActiveRules:
         return self._classes[info.code]
 
 
-def _concerns(info: RuleInfo, module: PythonModule, torch: Aliases, holds: Callable[[str], bool]) -> bool:
+def _concerns(info: RuleInfo, module: PythonModule, torch: Sequence[tuple[str, str]], holds: Callable[[str], bool]) -> bool:
     """Whether one of a rule's keywords or patterns occurs; rules share most of their keywords."""
     if any(holds(word) for word in info.keywords):
         return True
@@ -105,7 +104,7 @@ def _occurrences(text: str, word: str) -> Iterator[int]:
         start = text.find(word, start + len(word))
 
 
-def _torch_aliases(module: PythonModule) -> Aliases:
+def _torch_aliases(module: PythonModule) -> Sequence[tuple[str, str]]:
     """What this file calls parts of torch: ``nn`` for ``torch.nn``, ``dist`` for ``torch.distributed``."""
     found: set[tuple[str, str]] = set()
     for scope in module.table.scopes.values():
@@ -115,7 +114,7 @@ def _torch_aliases(module: PythonModule) -> Aliases:
     return sorted(found)
 
 
-def _spellings(words: Iterable[str], torch: Aliases) -> list[str]:
+def _spellings(words: Iterable[str], torch: Sequence[tuple[str, str]]) -> list[str]:
     """The keywords, and those that are dotted names of torch as this file writes them."""
     found = dict.fromkeys(words)
     for word in tuple(found):

@@ -124,7 +124,8 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Read each file once and keep those with one of the literal ``keywords``; skipped entries are passed on.
 
-    ``concerns`` decides by kind and content about files that are not Python (default: the keywords too). One ``in`` a keyword: with twenty keywords, on real trees, half the time of one compiled alternation.
+    ``concerns`` decides by kind and content about files that are not Python (default: the keywords too). One ``in``
+    a keyword: with twenty keywords, on real trees, half the time of one compiled alternation.
     """
     needed = [
         word for word in dict.fromkeys(keywords) if not any(other != word and other in word for other in keywords)

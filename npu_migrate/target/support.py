@@ -110,7 +110,7 @@ def support(torch: str, name: str) -> Support | None:
 
 
 _DTYPES = frozenset(
-    "bf16 fp16 fp32 fp64 uint8 uint16 uint32 uint64 int8 int16 int32 int64 bool complex32 complex64 complex128".split()  # noqa: SIM905 - one line says it better
+    "bf16 fp16 fp32 fp64 uint8 uint16 uint32 uint64 int8 int16 int32 int64 bool complex32 complex64 complex128".split()
 )
 
 
