@@ -77,7 +77,7 @@ class IsCuda(Rule):
             if self._inherits_from_torch(own, owner):
                 return False
             self.report(place, Status.MANUAL, "inherited", name=name, new=new)
-        elif known:
+        elif known and not own.is_torch(owner):
             self.report(place, Status.MANUAL, "unsure", name=name, new=new, owner=known)
         else:
             return False
