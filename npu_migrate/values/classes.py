@@ -26,6 +26,11 @@ class OwnClasses:
         scopes = [scope for scope in module.table.scopes.values() if scope.is_class]
         self.definers = {scope.node for scope in scopes if self._defines(scope)}
 
+    @classmethod
+    def of(cls, module: PythonModule, attribute: str) -> OwnClasses:
+        """The answers for a module, worked out once."""
+        return module.fact(f"classes with {attribute}", lambda: cls(module, attribute))
+
     def _defines(self, scope: Scope) -> bool:
         if self.attribute in scope.bindings:
             return True

@@ -67,7 +67,7 @@ class IsCuda(Rule):
         return True
 
     def _is_own(self, place: cst.CSTNode, owner: ast.expr, name: str, new: str) -> bool:
-        own = OwnClasses(self.work.module, OLD)
+        own = OwnClasses.of(self.work.module, OLD)
         known = ", ".join(sorted(node.name for node in own.definers if isinstance(node, ast.ClassDef)))
         if own.has(owner):
             self.report(place, Status.KEPT, "own", name=name, owner=known)
