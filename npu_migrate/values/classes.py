@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from npu_migrate.engine.statements import FUNCTIONS
-from npu_migrate.values.arguments import text_of
+from npu_migrate.values.arguments import name_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,11 @@ class OwnClasses:
         scopes = [scope for scope in module.table.scopes.values() if scope.is_class]
         self.definers = {scope.node for scope in scopes if self._defines(scope)}
 
+    @classmethod
+    def of(cls, module: PythonModule, attribute: str) -> OwnClasses:
+        """The answers for a module, worked out once."""
+        return module.fact(f"classes with {attribute}", lambda: cls(module, attribute))
+
     def _defines(self, scope: Scope) -> bool:
         if self.attribute in scope.bindings:
             return True
@@ -36,6 +41,25 @@ class OwnClasses:
     def has(self, node: ast.expr) -> bool:
         """Whether an expression is an object of a class (or a class) that defines the attribute itself."""
         return self._class_of(node, DEPTH) in self.definers
+
+    def is_torch(self, node: ast.expr | None, depth: int = 2 * DEPTH) -> bool:
+        """Whether an expression comes from a call of torch's, or from a method of what does."""
+        if depth == 0 or node is None:
+            return False
+        if isinstance(node, ast.Call):
+            if (name_of(self.module, node.func) or "").startswith("torch."):
+                return True
+            return isinstance(node.func, ast.Attribute) and self.is_torch(node.func.value, depth - 1)
+        if not isinstance(node, ast.Name):
+            return False
+        owner = self.module.names.binding_scope(node.id, self._scope(node))
+        if owner is None:
+            return False
+        annotated = _annotation(owner.node, node.id)
+        if annotated is not None:
+            return (name_of(self.module, annotated) or "").startswith("torch.")
+        values = [b.node if b.kind == "value" else None for b in owner.bindings.get(node.id, ())]
+        return bool(values) and all(isinstance(one, ast.expr) and self.is_torch(one, depth - 1) for one in values)
 
     def enclosing(self, node: ast.AST) -> ast.ClassDef | None:
         """The class in whose method a node stands."""

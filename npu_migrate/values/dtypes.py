@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from npu_migrate.names import dotted
 from npu_migrate.values.arguments import argument, name_of
 
 if TYPE_CHECKING:
@@ -90,14 +91,22 @@ def _of_variable(module: PythonModule, node: ast.Name, depth: int) -> str | None
 def dtype_on_device(module: PythonModule, call: ast.Call) -> tuple[ast.expr, str] | None:
     """The dtype (and where it stands) of a tensor that a call makes on, or moves to, another device than the CPU."""
     is_move = isinstance(call.func, ast.Attribute) and call.func.attr in MOVES
-    if not is_move and not (name_of(module, call.func) or "").startswith("torch."):
+    if not is_move and (argument(call, "dtype") is None or not _is_torch(module, call.func)):
         return None
     given = [*call.args, *(keyword.value for keyword in call.keywords)] if is_move else [argument(call, "dtype")]
     found = next(((one, dtype) for one in given for dtype in [dtype_name(module, one)] if one and dtype), None)
     device = argument(call, "device")
     if is_move and device is None:
         device = next((one for one in call.args if found is not None and one is not found[0]), None)
-    return None if found is None or device is None or is_cpu(device) else found
+    if found is None or device is None or is_cpu(device):
+        return None
+    parts = dotted(found[0]) or [""]
+    kind = module.names.meaning(parts, module.scope_at(module.range_of(found[0])[0])).kind
+    return found if kind == "import" else None  # a variable that holds a dtype is set somewhere else
+
+
+def _is_torch(module: PythonModule, func: ast.expr) -> bool:
+    return (name_of(module, func) or "").startswith("torch.")
 
 
 def is_cpu(device: ast.expr) -> bool:

@@ -67,7 +67,7 @@ class IsCuda(Rule):
         return True
 
     def _is_own(self, place: cst.CSTNode, owner: ast.expr, name: str, new: str) -> bool:
-        own = OwnClasses(self.work.module, OLD)
+        own = OwnClasses.of(self.work.module, OLD)
         known = ", ".join(sorted(node.name for node in own.definers if isinstance(node, ast.ClassDef)))
         if own.has(owner):
             self.report(place, Status.KEPT, "own", name=name, owner=known)
@@ -77,7 +77,7 @@ class IsCuda(Rule):
             if self._inherits_from_torch(own, owner):
                 return False
             self.report(place, Status.MANUAL, "inherited", name=name, new=new)
-        elif known:
+        elif known and not own.is_torch(owner):
             self.report(place, Status.MANUAL, "unsure", name=name, new=new, owner=known)
         else:
             return False

@@ -31,5 +31,5 @@ class GetDevice(Rule):
         """Called without arguments on what is no object of the program's own."""
         call = self.parent
         twin = self.expression(original.value)
-        own = OwnClasses(self.work.module, "get_device")
+        own = OwnClasses.of(self.work.module, "get_device")
         return isinstance(call, cst.Call) and call.func is original and not call.args and not (twin and own.has(twin))

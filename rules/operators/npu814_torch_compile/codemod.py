@@ -18,7 +18,8 @@ class TorchCompile(Rule):
     """Looks at the backend."""
 
     def leave_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
-        if self.qualified_name(original.func) != COMPILE:
+        meaning = self.meaning(original.func)
+        if meaning.name != COMPILE or meaning.kind != "import":
             return updated
         twin = self.expression(original)
         backend = text_of(argument(twin, "backend")) if isinstance(twin, ast.Call) else None
