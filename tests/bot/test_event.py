@@ -117,7 +117,7 @@ def _public(forge):
     answer = forge.answer
 
     def public(request):
-        assert "Authorization" not in request.headers
+        assert "authorization" not in request.headers
         return answer(request._replace(headers={"": TOKEN}))
 
     return public
