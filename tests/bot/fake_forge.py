@@ -87,7 +87,8 @@ class Forge:
                     request = Request(self.command, place.path, query, body, headers)
                     status, found, headers = (*forge.answer(request), {})[:3]
                 except Refused as refused:
-                    status, found, headers = refused.status, {"message": refused.message, "documentation_url": "x"}, refused.headers
+                    status, headers = refused.status, refused.headers
+                    found = {"message": refused.message, "documentation_url": "x"}
                 data = b"" if found is None else json.dumps(found).encode()
                 self.send_response(status)
                 for name, value in headers.items():
