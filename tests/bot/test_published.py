@@ -41,7 +41,7 @@ def github(project, request):
     forge.close()
 
 
-def test_all_that_the_bot_does_on_github_is_as_described(github, bot, project):
+def test_all_that_the_bot_does_on_github_is_as_described(github, bot, project, file_regression):
     bot(github)
     assert len(github.remarks) == 4
     result = applied(project, [github.take(remark) for remark in github.remarks])
@@ -63,6 +63,15 @@ def test_all_that_the_bot_does_on_github_is_as_described(github, bot, project):
     before = github.changes()
     bot(github)
     assert github.changes() == before
+    file_regression.check(log(github))
+
+
+def log(forge):
+    """Every request, as docs/bot.md shows it."""
+    return "".join(
+        f"{one.method:6} {one.path} {' '.join(f'{k}={v}' for k, v in one.query.items())}".rstrip() + "\n"
+        for one in forge.requests
+    )
 
 
 def test_single_remarks_are_as_described(github, bot, project, monkeypatch):
