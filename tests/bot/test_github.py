@@ -91,7 +91,7 @@ def test_when_all_is_mended_the_summary_says_so(github, bot, project):
     project.push({"net.py": "import torch\n", "tools/run.py": "", "docs.md": ""})
     bot(github)
     (comment,) = github.comments
-    assert "Nothing here ties the program to CUDA" in comment["body"]
+    assert "Nothing in what was read ties the program to CUDA" in comment["body"]
     assert github.remarks == []
 
 
