@@ -18,8 +18,8 @@ from npu_migrate.bot.forges import HOSTS
 from npu_migrate.bot.suggest import suggestions
 from npu_migrate.bot.words import Words
 from npu_migrate.cli.base import Command, load, option, speak
-from npu_migrate.cli.plain import plain
 from npu_migrate.errors import InputError
+from npu_migrate.plain import plain
 from npu_migrate.wording import LANGUAGES
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _pull(forge: Forge, order: Order) -> Pull | None:
 
 
 def _state(forge: Forge, pull: Pull, *, known: bool) -> tuple[dict[str, Touched], plan.Present]:
-    """What the pull request changes, and what the bot has posted; without a token it is nobody, and has posted nothing."""
+    """What the pull request changes, and what the bot has posted: nothing, if without a token it is nobody."""
     with _as_promised(forge.name):
         return forge.touched(pull), plan.present(forge, pull) if known else plan.Present((), {})
 

@@ -153,6 +153,18 @@ def test_the_code_quality_report(run, tree):
     assert json.loads(again.stdout) == issues
 
 
+def test_issues_of_the_code_quality_report_move_with_their_lines(run, tree):
+    (tree / "twin.py").write_text(OLD + NEW_LINE * 2)
+
+    def known():
+        return {one["fingerprint"] for one in json.loads(run(".", "--format", "gitlab").stdout)}
+
+    before = known()
+    assert len(before) == 4
+    (tree / "twin.py").write_text("# moved\n" + OLD + NEW_LINE * 2)
+    assert known() == before
+
+
 def test_files_of_our_own_are_no_sources(run, tree):
     run(".", "--report", "r.json", "-q", "--baseline", "known.json", "--write-baseline")
     document = json.loads(run(".", "--format", "json").stdout)

@@ -76,10 +76,13 @@ def test_the_action_fails_and_leaves_a_report(git, tmp_path):
     inputs |= {"torch-npu": "2.7.1", "report": str(tmp_path / "r.json")}
     env = {f"INPUT_{name.upper().replace('-', '_')}": value for name, value in inputs.items()}
     env |= {"NPU_MIGRATE": str(tool), "PYTHONPATH": str(REPOSITORY), "LC_ALL": "C.UTF-8"}
+    env |= {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
     command = [shutil.which("bash"), str(EXAMPLES / "run-action.sh")]
     done = subprocess.run(command, cwd=git.root, env={**os.environ, **env}, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "+ x = torch.nn.Linear(2, 2).npu()" in done.stderr
+    assert re.search(r"^::\w+ file=my file.py,", done.stdout, re.MULTILINE)
+    assert "npu" in (tmp_path / "summary.md").read_text()
     assert json.loads((tmp_path / "r.json").read_text())["summary"]["rewritten"] == 1
 
 
