@@ -22,7 +22,7 @@ def text(words: str) -> str:
 
 def code(words: str) -> str:
     """Code within a line."""
-    shown = plain(words, tab=" ").replace("|", "\u2502")
+    shown = plain(words, tab=" ")
     ticks = "`" * (_longest(shown) + 1)
     pad = " " if shown[:1] in ("`", " ") or shown[-1:] in ("`", " ") or not shown else ""
     return f"{ticks}{pad}{shown}{pad}{ticks}"

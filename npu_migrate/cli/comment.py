@@ -150,7 +150,7 @@ def _pull(forge: Forge, order: Order) -> Pull | None:
 
 
 def _state(forge: Forge, pull: Pull, *, known: bool) -> tuple[dict[str, Touched], plan.Present]:
-    """What the pull request changes, and what the bot has posted; without a token it has posted nothing."""
+    """What the pull request changes, and what the bot has posted: nothing, if without a token it is nobody."""
     with _as_promised(forge.name):
         return forge.touched(pull), plan.present(forge, pull) if known else plan.Present((), {})
 

@@ -72,20 +72,22 @@ def verdict(shown: Screen, report: Report, rules: Registry, options: Options) ->
 
 def _complain(shown: Screen, report: Report, rules: Registry, compared: baseline.Compared, options: Options) -> None:
     say = shown.say
-    head = "gate.found-known" if options.baseline else "gate.found"
+    mended = [one for one in compared.new if one.status is Status.REWRITTEN]
+    left = len(compared.new) - len(mended)
+    done = report.mode != "dry-run" and not left
+    head = "gate.done" if done else "gate.found-known" if options.baseline else "gate.found"
     shown.note(say(head, count=len(compared.new), known=compared.known, path=options.baseline), "bold red")
     found = stops(report, compared.new)
     for stop in found[:MOST_STOPS]:
         _stop(shown, rules, stop)
     if found[MOST_STOPS:]:
         shown.note(say("gate.more", count=len(found) - MOST_STOPS))
-    mended = [one for one in compared.new if one.status is Status.REWRITTEN]
     if mended and report.mode == "dry-run":
         shown.note(say("gate.fix", count=len(mended), command=_command(report, mended)), "bold")
-    if len(mended) < len(compared.new):
-        shown.note(say("gate.yours", count=len(compared.new) - len(mended)), "bold")
-    rule = compared.new[0].rule
-    shown.note(say("gate.accept", comment=f"# npu-migrate: ignore[{rule}]"))
+    if left:
+        shown.note(say("gate.yours", count=left), "bold")
+    if not done:
+        shown.note(say("gate.accept", comment=f"# npu-migrate: ignore[{compared.new[0].rule}]"))
 
 
 def _stop(shown: Screen, rules: Registry, stop: Stop) -> None:

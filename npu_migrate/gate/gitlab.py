@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from npu_migrate.gate.identity import Identities
 from npu_migrate.model import Status
+from npu_migrate.report.fingerprints import fingerprints
 
 if TYPE_CHECKING:
     from npu_migrate.packs import Registry
@@ -23,15 +24,15 @@ SEVERITIES = {
 
 def render(report: Report, rules: Registry, lang: str) -> str:
     """The whole report as text; what is kept or suppressed is no issue."""
-    findings = [finding for finding in report.findings if finding.status in SEVERITIES]
     issues = [
         {
             "description": rules.message(finding.text, lang),
             "check_name": finding.rule,
-            "fingerprint": fingerprint,
+            "fingerprint": hashlib.sha256(f"{finding.path}\0{fingerprint}".encode("utf-8", "replace")).hexdigest(),
             "severity": SEVERITIES[finding.status],
             "location": {"path": finding.path, "lines": {"begin": finding.span.line, "end": finding.span.end_line}},
         }
-        for finding, fingerprint in zip(findings, Identities(report).fingerprints(findings))
+        for finding, fingerprint in zip(report.findings, fingerprints(report))
+        if finding.status in SEVERITIES
     ]
     return json.dumps(issues, ensure_ascii=False, indent=1) + "\n"

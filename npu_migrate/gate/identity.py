@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
-import json
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from npu_migrate.engine.text import NEWLINE
@@ -13,8 +10,6 @@ from npu_migrate.files import notebooks
 from npu_migrate.model import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from npu_migrate.model import Finding
     from npu_migrate.report.model import Report
 
@@ -55,14 +50,6 @@ class Identities:
             self._cells[finding.path] = {cell.number: NEWLINE.split(cell.source) for cell in notebooks.cells(text)}
         source = self._cells[finding.path].get(finding.cell, [])
         return source[finding.span.line - 1] if finding.span.line <= len(source) else finding.before
-
-    def fingerprints(self, findings: Iterable[Finding]) -> Iterator[str]:
-        """A hash for each: those of one identity are told apart by their order."""
-        seen: Counter[Site] = Counter()
-        for finding in findings:
-            site = self.site(finding)
-            seen[site] += 1
-            yield hashlib.sha256(json.dumps([*site, seen[site]]).encode("ascii")).hexdigest()[:32]
 
     def _scope(self, finding: Finding) -> str:
         if finding.cell is not None:

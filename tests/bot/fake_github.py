@@ -25,7 +25,7 @@ class GitHub(Forge):
     def table(self):
         repo, number = "/repos/ascend/detector", "/repos/ascend/detector/pulls/7"
         return [
-            ("GET", "/user", lambda _: (200, self.user(ME))),
+            ("GET", "/user", lambda _: (200, self.made("account", login=ME, id=1))),
             ("GET", repo + "/pulls", self.pulls),
             ("GET", number, lambda _: (200, self.pull())),
             ("GET", number + "/files", lambda request: page(request, self.files())),
@@ -74,7 +74,7 @@ class GitHub(Forge):
         only(request.body, {"body"}, {"body"})
         found = self.find(where, key)
         found["body"] = text(request.body["body"], LIMIT)
-        return 200, found
+        return 200, self.public(found)
 
     def delete(self, where, key):
         where.remove(self.find(where, key))
@@ -138,7 +138,8 @@ class GitHub(Forge):
 
     @staticmethod
     def public(remark):
-        return {key: value for key, value in remark.items() if key != "source"}
+        """GitHub answers null for a line that is gone; by its own description there is no such property then."""
+        return {key: value for key, value in remark.items() if key != "source" and (key, value) != ("line", None)}
 
     def reply(self, remark):
         answer = self.made("review-comment", id=next(self.ids), body="why?", user=self.user(STRANGER))

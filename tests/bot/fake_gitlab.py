@@ -13,7 +13,7 @@ POSITION = {"position_type", "base_sha", "start_sha", "head_sha", "old_path", "n
 class GitLab(Forge):
     name = "gitlab"
     repository = "ascend/vision/detector"
-    auth, scheme = "PRIVATE-TOKEN", ""
+    auth, scheme = "private-token", ""
 
     def __init__(self, project, **more):
         self.thread_list = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from fake_forge import TOKEN
@@ -117,7 +118,18 @@ def _public(forge):
     answer = forge.answer
 
     def public(request):
-        assert "Authorization" not in request.headers
+        assert "authorization" not in request.headers
         return answer(request._replace(headers={"": TOKEN}))
 
     return public
+
+
+def test_without_httpx_it_says_what_to_install(project, call, monkeypatch):
+    for name in [
+        name for name in sys.modules if name.startswith(("npu_migrate.bot.transport", "npu_migrate.bot.forges."))
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    done = call(project.root, "--provider", "github", "--repo", "a/b", "--pr", 1)
+    assert done.exit_code == 2
+    assert done.stderr == "npu-migrate: comment needs httpx: pip install 'npu-migrate[bot]'\n"

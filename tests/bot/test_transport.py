@@ -123,7 +123,7 @@ def test_where_no_token_goes(url, says):
 def test_the_token_is_in_one_header_only(github, bot):
     bot(github)
     for request in github.requests:
-        assert [name for name, value in request.headers.items() if TOKEN in value] == ["Authorization"]
+        assert [name for name, value in request.headers.items() if TOKEN in value] == ["authorization"]
         assert TOKEN not in str((request.path, request.query, request.body))
 
 

@@ -96,14 +96,6 @@ def test_file_names_that_are_no_text_survive(report, tmp_path):
     assert baseline.compare(run, baseline.read(path)).new == ()
 
 
-def test_fingerprints_differ_and_stay(report):
-    run = report({"a.py": "x = cuda\nx = cuda\n"})
-    moved = report({"a.py": "\n\nx = cuda\n\nx = cuda\n"})
-    one, two = (list(Identities(each).fingerprints(each.findings)) for each in (run, moved))
-    assert one == two
-    assert len(set(one)) == 2
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [

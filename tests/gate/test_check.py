@@ -49,6 +49,16 @@ def test_the_message_shows_the_fix(run, tree):
     assert tree
 
 
+def test_a_hook_that_rewrites_says_so(run, tree):
+    done = run("--check", "-q", "--apply", "--force", "pkg/train.py")
+    assert done.returncode == 1
+    assert "sites rewritten for the NPU: 1" in done.stderr
+    assert "--apply" not in done.stderr
+    assert (tree / "pkg" / "train.py").read_text() == OLD.replace("cuda", "npu").replace(
+        "import torch\n", "import torch\nimport torch_npu\n"
+    )
+
+
 def test_a_hook_names_files_and_gets_paths_of_the_checkout(run, tree):
     done = run("--check", "-q", "train.py", cwd=tree / "pkg")
     assert "pkg/train.py:3: NPU101" in done.stderr
@@ -76,7 +86,7 @@ def test_sites_that_are_gone_are_mentioned(run, tree):
     (tree / "pkg" / "train.py").write_text("import torch\n")
     done = run("--check", ".", "--baseline", "known.json")
     assert done.returncode == 0
-    assert "known.json knows 1 sites that are gone" in done.stderr
+    assert "sites of known.json that are gone: 1" in done.stderr
 
 
 def test_a_baseline_may_stand_in_the_settings(run, tree):
@@ -141,6 +151,18 @@ def test_the_code_quality_report(run, tree):
     assert len({one["fingerprint"] for one in issues}) == len(issues)
     again = run(".", "--format", "gitlab")
     assert json.loads(again.stdout) == issues
+
+
+def test_issues_of_the_code_quality_report_move_with_their_lines(run, tree):
+    (tree / "twin.py").write_text(OLD + NEW_LINE * 2)
+
+    def known():
+        return {one["fingerprint"] for one in json.loads(run(".", "--format", "gitlab").stdout)}
+
+    before = known()
+    assert len(before) == 4
+    (tree / "twin.py").write_text("# moved\n" + OLD + NEW_LINE * 2)
+    assert known() == before
 
 
 def test_files_of_our_own_are_no_sources(run, tree):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 from fake_forge import STRANGER, Request
 from fake_github import GitHub
 from taken import applied
 
 from npu_migrate.bot import body
+from npu_migrate.cli.main import cli
 
 
 @pytest.fixture
@@ -29,11 +31,12 @@ def test_one_summary_and_suggestions_on_added_lines(github, bot):
     assert len(github.reviews) == 1
 
 
-def test_suggestions_apply_cleanly(github, bot, project):
+def test_suggestions_apply_cleanly(github, bot, project, tmp_path):
     bot(github)
     takes = [github.take(remark) for remark in github.remarks]
     result = applied(project, takes)
-    assert result["tools/run.py"].startswith("import torch\nimport torch_npu\n\nmodel = torch.nn.Linear(2, 2).npu()\n")
+    CliRunner().invoke(cli, [str(project.root), "-q", "-o", str(tmp_path / "out")])
+    assert result["tools/run.py"] == (tmp_path / "out" / "tools" / "run.py").read_text()
     assert 'device="npu"' in result["net.py"]
     assert "return x.npu() + y.npu()" in result["net.py"]
     assert "old = Net().cuda()" in result["net.py"]
@@ -88,7 +91,7 @@ def test_when_all_is_mended_the_summary_says_so(github, bot, project):
     project.push({"net.py": "import torch\n", "tools/run.py": "", "docs.md": ""})
     bot(github)
     (comment,) = github.comments
-    assert "Nothing here ties the program to CUDA" in comment["body"]
+    assert "Nothing in what was read ties the program to CUDA" in comment["body"]
     assert github.remarks == []
 
 
