@@ -22,7 +22,7 @@ _TESTS = ("isinstance", "issubclass", "hasattr", "getattr", "type", "wrap")
 class Use:
     """A name of torch's in use.
 
-    ``name`` is dotted (``torch.linalg.inv``, ``torch.Tensor.lgamma``; ``aten::x`` for ``torch.ops.aten.x``).
+    ``name`` is dotted (``torch.linalg.inv``, ``torch.Tensor.lgamma``), or ``aten::x`` for ``torch.ops.aten.x``.
     ``call`` is None where it is mentioned and not called. ``sure`` is False where a method's object is only likely to be
     a tensor.
     """
