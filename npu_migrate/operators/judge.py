@@ -93,19 +93,19 @@ def _judge(target: Target, use: Use) -> Problem | None:
     if use.name in words("harmless") or use.name in words("elsewhere"):
         return None
     api = target.python_api(modules().get(use.name, use.name))
-    decisive = _decisive(api, use) if api is not None else None
-    if decisive is not None and decisive.worst.rank:
-        found = _problem(use, decisive)
+    one = decisive(api, use) if api is not None else None
+    if one is not None and one.worst.rank:
+        found = _problem(use, one)
         if found is not None:
             return found
     documented = support(target.torch, use.name)
     if api is not None and documented is not None and documented.status == UNSUPPORTED:
         # A status left over here is about dense tensors and says nothing of those that the call is about.
-        known = decisive is not None and not decisive.worst.rank
+        known = one is not None and not one.worst.rank
         return Problem(use, Kind.DOCUMENTED if known else Kind.DENIED, documents=documented.documents)
     if api is None and use.name.startswith("torch.distributions."):
         return _distribution(target, use)
-    if api is not None and use.sure and decisive is not None and not decisive.worst.rank:
+    if api is not None and use.sure and one is not None and not one.worst.rank:
         return next(_backward(use, api), None)
     return None
 
@@ -146,15 +146,21 @@ def _backward(use: Use, api: PythonApi) -> Iterator[Problem]:
             yield Problem(use, Kind.BACKWARD, one.name, one.because)
 
 
-def _decisive(api: PythonApi, use: Use) -> Operator | None:
-    """The worst of the overloads that the call can choose, and of what every call runs."""
+def decisive(api: PythonApi, use: Use) -> Operator | None:
+    """The worst of the overloads that the call can choose, and of what every call runs.
+
+    An overload that the arguments ask for counts alone. Of those that write into ``out=`` the best counts: nothing
+    tells them apart here.
+    """
     given = use.call is not None and argument(use.call, "out") is not None
     chosen = [one for one in api.overloads if writes(one) is given and _chosen(one, use)]
-    chosen = chosen or [one for one in api.overloads if not writes(one) and _chosen(one, use)]
-    traced = () if given and chosen else api.calls
-    if not traced and not chosen:
+    chosen = [one for one in chosen if condition(one.name)] or chosen
+    if given and chosen:
+        return min(chosen, key=lambda one: one.worst.rank)
+    certain = (*api.calls, *chosen)
+    if not certain:
         return min(api.sometimes, key=lambda one: one.worst.rank, default=None)
-    return max((*traced, *chosen), key=lambda one: one.worst.rank)
+    return max(certain, key=lambda one: one.worst.rank)
 
 
 def _chosen(one: Operator, use: Use) -> bool:

@@ -23,8 +23,8 @@ class Use:
     """A name of torch's in use.
 
     ``name`` is dotted (``torch.linalg.inv``, ``torch.Tensor.lgamma``), or ``aten::x`` for ``torch.ops.aten.x``.
-    ``call`` is None where it is mentioned and not called. ``sure`` is False where a method's object is only likely to be
-    a tensor.
+    ``call`` is None where it is mentioned and not called. ``sure`` is False where the object of a method is only likely
+    to be a tensor.
     """
 
     name: str
