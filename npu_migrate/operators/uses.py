@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
 
 _ATEN = "torch.ops.aten."
+_MODULES = "torch.nn.modules."
 _TESTS = ("isinstance", "issubclass", "hasattr", "getattr", "type", "wrap")
 
 
@@ -58,8 +59,10 @@ def use_of(module: PythonModule, node: ast.expr) -> Use | None:
 
 
 def _canonical(name: str) -> str:
-    """``aten::inverse`` for ``torch.ops.aten.inverse.default``."""
-    return f"aten::{name[len(_ATEN) :].removesuffix('.default')}" if name.startswith(_ATEN) else name
+    """``aten::inverse`` for ``torch.ops.aten.inverse.default``, ``torch.nn.RNN`` for ``torch.nn.modules.rnn.RNN``."""
+    if name.startswith(_ATEN):
+        return f"aten::{name[len(_ATEN) :].removesuffix('.default')}"
+    return f"torch.nn.{name.rpartition('.')[2]}" if name.startswith(_MODULES) else name
 
 
 def _is_value(module: PythonModule, node: ast.expr) -> bool:
