@@ -16,7 +16,7 @@ from importlib import metadata
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from npu_migrate import tomlfile
 from npu_migrate.errors import InputError
@@ -26,6 +26,7 @@ from npu_migrate.wording import LANGUAGES, fill, gaps
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from npu_migrate.inspector import Inspector
     from npu_migrate.model import Text
     from npu_migrate.rule import Rule
 
@@ -34,6 +35,8 @@ REVIEWS = ("merge", "skim", "careful")
 REGIONS = ("statement", "import", "function", "class", "module")
 CODE = re.compile(r"[A-Z]{2,}\d{3,4}")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+Kind = TypeVar("Kind")
 
 _HERE = Path(__file__).resolve().parent
 _DEPTHS = ("rule.toml", "*/rule.toml", "*/*/rule.toml")
@@ -77,6 +80,16 @@ class RuleInfo:
     def codemod(self) -> Path:
         """The rule's code."""
         return self.folder / "codemod.py"
+
+    @property
+    def inspector(self) -> Path:
+        """The code of a rule that only reports."""
+        return self.folder / "inspector.py"
+
+    @property
+    def source(self) -> Path | None:
+        """Whichever of the two it has; none for rules whose sites an adapter or the engine finds."""
+        return next((path for path in (self.codemod, self.inspector) if path.is_file()), None)
 
     @property
     def fixtures(self) -> Path:
@@ -318,33 +331,48 @@ def load_codemod(info: RuleInfo) -> type[Rule]:
     """
     from npu_migrate.rule import Rule  # noqa: PLC0415 - brings LibCST, which listing rules must not load
 
-    if not info.codemod.is_file():
-        raise PackError(says="codemod-missing", path=info.codemod)
-    module = _import(info)
-    rules = [value for value in vars(module).values() if _is_rule(value, Rule, module.__name__)]
-    if len(rules) != 1:
-        raise PackError(says="codemod-count", path=info.codemod, count=len(rules))
-    found: type[Rule] = rules[0]
-    return found
+    return _only_class(info, info.codemod, Rule)
 
 
-def _import(info: RuleInfo) -> ModuleType:
+def load_inspector(info: RuleInfo) -> type[Inspector]:
+    """Import a rule's ``inspector.py`` by path and return its one ``Inspector`` subclass.
+
+    Raises:
+        PackError: the file is missing, does not import, or does not define exactly one rule.
+    """
+    from npu_migrate.inspector import Inspector  # noqa: PLC0415 - what reads files must not be loaded to list rules
+
+    return _only_class(info, info.inspector, Inspector)
+
+
+def _only_class(info: RuleInfo, path: Path, base: type[Kind]) -> type[Kind]:
+    if not path.is_file():
+        raise PackError(says="codemod-missing", path=path)
+    module = _import(info, path)
+    found = [value for value in vars(module).values() if _is_rule(value, base, module.__name__)]
+    if len(found) != 1:
+        raise PackError(says="codemod-count", path=path, count=len(found))
+    one: type[Kind] = found[0]
+    return one
+
+
+def _import(info: RuleInfo, path: Path) -> ModuleType:
     """Run a rule's file under a name of its own: two packs may both have a folder of the same name."""
-    digest = hashlib.blake2s(bytes(info.codemod), digest_size=4).hexdigest()
+    digest = hashlib.blake2s(bytes(path), digest_size=4).hexdigest()
     name = f"npu_migrate_rule_{info.code.lower()}_{digest}"
     if name in sys.modules:
         return sys.modules[name]
-    loader = SourceFileLoader(name, str(info.codemod))
+    loader = SourceFileLoader(name, str(path))
     module = ModuleType(name)
-    module.__file__ = str(info.codemod)
+    module.__file__ = str(path)
     sys.modules[name] = module
     try:
         loader.exec_module(module)
     except Exception as error:  # code of a third party: anything may come out of it
         del sys.modules[name]
-        raise PackError(says="codemod-broken", path=info.codemod, reason=f"{type(error).__name__}: {error}") from error
+        raise PackError(says="codemod-broken", path=path, reason=f"{type(error).__name__}: {error}") from error
     return module
 
 
-def _is_rule(value: object, base: type[Rule], module: str) -> bool:
+def _is_rule(value: object, base: type, module: str) -> bool:
     return isinstance(value, type) and issubclass(value, base) and value.__module__ == module

@@ -18,7 +18,6 @@ updated one, and says what it did, so that every site it recognises ends up in t
 from __future__ import annotations
 
 import ast
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import libcst as cst
@@ -26,12 +25,11 @@ import libcst as cst
 from npu_migrate import tomlfile
 from npu_migrate.engine.imports import torch_imports
 from npu_migrate.engine.work import STATUS_OF_BAR, Work
-from npu_migrate.model import Finding, Safety, Status, Text
+from npu_migrate.model import Safety, Status, Text
 from npu_migrate.names import Meaning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.settings import Settings
@@ -65,11 +63,6 @@ def _exchange(node: cst.BaseExpression, segments: list[str]) -> cst.BaseExpressi
     return node.with_changes(value=_exchange(node.value, segments[:-1]), attr=attr)
 
 
-@cache
-def _table(folder: Path) -> dict[str, Any]:
-    return tomlfile.read(folder / "table.toml")
-
-
 class Rule(cst.CSTTransformer):
     """Base of all codemod rules.
 
@@ -94,7 +87,7 @@ class Rule(cst.CSTTransformer):
     @property
     def table(self) -> dict[str, Any]:
         """The rule's data: ``table.toml`` beside its codemod."""
-        return _table(self.info.folder)
+        return tomlfile.table(self.info.folder)
 
     @property
     def settings(self) -> Settings:
@@ -186,13 +179,17 @@ class Rule(cst.CSTTransformer):
         bar = self._barred(span)
         shown = self.work.code(new) if after is None and isinstance(new, cst.CSTNode) else after or ""
         if bar is not None:
-            self._file(span, STATUS_OF_BAR[bar.key], bar, symbol=symbol)
+            self.work.file(self.info.code, span, STATUS_OF_BAR[bar.key], bar, symbol=symbol)
             return updated
         text = Text(self.info.code, key, tuple(facts.items()))
         if not self.work.allows(self.info.safety):
-            self._file(span, Status.MANUAL, text, symbol=symbol, after=shown, safety=self.info.safety)
+            self.work.file(
+                self.info.code, span, Status.MANUAL, text, symbol=symbol, after=shown, safety=self.info.safety
+            )
             return updated
-        self._file(span, Status.REWRITTEN, text, symbol=symbol, after=shown, safety=self.info.safety)
+        self.work.file(
+            self.info.code, span, Status.REWRITTEN, text, symbol=symbol, after=shown, safety=self.info.safety
+        )
         return new  # type: ignore[return-value]  # LibCST's own typing of transformers is as loose
 
     def report(
@@ -210,10 +207,7 @@ class Rule(cst.CSTTransformer):
         place = at if at is not None else original
         span = self.work.module.range_of(place) if isinstance(place, ast.AST) else self.work.range_of(place)
         text = Text(self.info.code, key, tuple(facts.items()))
-        bar = self._barred(span) if status is not Status.KEPT else None
-        if bar is not None:
-            status, text = STATUS_OF_BAR[bar.key], bar
-        self._file(span, status, text, symbol=symbol)
+        self.work.say(span, status, text, symbol=symbol, heeds_vendors=self.heeds_vendors)
 
     def need_import(self, name: str, node: cst.CSTNode, *, beside_torch: bool = False) -> None:
         """Ask for ``import name``; the engine finds the right place in the file.
@@ -226,31 +220,6 @@ class Rule(cst.CSTTransformer):
     def _barred(self, span: tuple[int, int]) -> Text | None:
         bar = self.work.barred(self.info.code, span)
         return bar if bar is None or self.heeds_vendors or bar.key == "suppressed" else None
-
-    def _file(  # noqa: PLR0913  # a finding has that many sides
-        self,
-        span: tuple[int, int],
-        status: Status,
-        text: Text,
-        *,
-        symbol: str,
-        after: str = "",
-        safety: Safety | None = None,
-    ) -> None:
-        self.work.claim(span)
-        self.work.report(
-            Finding(
-                rule=self.info.code,
-                path=self.work.module.path,
-                span=self.work.span(*span),
-                status=status,
-                text=text,
-                safety=safety,
-                symbol=symbol,
-                before=self.work.module.text[span[0] : span[1]],
-                after=after,
-            )
-        )
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         """Keep the stack of ancestors when stock LibCST drives the rule."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate.errors import InputError
@@ -26,3 +27,9 @@ def read(path: Path) -> dict[str, Any]:
     except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
         raise InputError(says="toml", path=path, reason=error) from error
     return tables
+
+
+@cache
+def table(folder: Path) -> dict[str, Any]:
+    """The data of a rule: ``table.toml`` in its folder, read once."""
+    return read(folder / "table.toml")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "comment": "npu_migrate.cli.comment:comment",
+    "ops": "npu_migrate.cli.ops:ops",
     "rehearse": "npu_migrate.cli.rehearse:rehearse",
     "rules": "npu_migrate.cli.rules:rules",
     "undo": "npu_migrate.cli.undo:undo",

@@ -86,6 +86,7 @@ def rewrite(
         work, edits = by_region(module, active, rules, settings, suppressions)
     except regions.RegionError:
         work, edits = whole(module, active, rules, settings, suppressions)
+    _inspect(module, rules, work)
     work.findings.extend(leftovers(module, work))
     if settings.imports == "files" and edits:
         edits = _with_imports(module, work.imports, edits)
@@ -153,6 +154,13 @@ def by_region(
             _prove(code)
             edits.append((area.start, area.end, area.undressed(code)))
     return work, edits
+
+
+def _inspect(module: PythonModule, rules: ActiveRules, work: Work) -> None:
+    try:
+        rules.inspectors.look(module, work)
+    except Exception as error:
+        raise RuleError(_culprit(error), f"{type(error).__name__}: {error}") from error
 
 
 def _prove(code: str) -> None:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from npu_migrate import packs
+from npu_migrate.engine.inspectors import Inspectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.work import Work
     from npu_migrate.packs import RuleInfo
     from npu_migrate.rule import Rule
+    from npu_migrate.target import Target
 
 # What the audit must answer for, wherever it stands; whatever case it is written in.
 WORDS = re.compile("cuda|nccl|cudnn", re.IGNORECASE)
@@ -29,12 +31,17 @@ def any_of(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class ActiveRules:
-    """The codemod rules chosen for a run, in the order in which they act."""
+    """The rules chosen for a run: codemods, in the order in which they act, and inspectors.
 
-    def __init__(self, infos: Iterable[RuleInfo]) -> None:
+    Without a ``target`` there are no inspectors: what they look for depends on it.
+    """
+
+    def __init__(self, infos: Iterable[RuleInfo], target: Target | None = None) -> None:
         infos = tuple(infos)
         self.codes = frozenset(i.code for i in infos)
-        self.infos = tuple(i for i in infos if "python" in i.files and i.codemod.is_file())
+        python = [i for i in infos if "python" in i.files]
+        self.infos = tuple(i for i in python if i.codemod.is_file())
+        self.inspectors = Inspectors((i for i in python if i.inspector.is_file()), target)
         self._classes: dict[str, type[Rule]] = {}
 
     def keywords(self) -> tuple[bytes, ...]:

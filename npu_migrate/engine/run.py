@@ -48,7 +48,9 @@ def migrate(roots: Sequence[Path], settings: Settings, progress: Progress = None
     looked: dict[str, Job | FileResult] = {}
     python: dict[str, Path] = {}
     entries = scan.scan(roots, exclude=settings.exclude, max_bytes=settings.max_bytes)
-    for entry, data in scan.candidates(_noting(entries, looked, python), _keywords(rules, settings), files.concerns):
+    noted = _noting(entries, looked, python)
+    wanted = rules.inspectors.concern
+    for entry, data in scan.candidates(noted, _keywords(rules, settings), files.concerns, wanted):
         if entry.skipped is not None:
             if entry.skipped.loses:
                 looked[entry.path] = _skipped(entry.path, entry.kind or "unknown", entry.skipped.value)
@@ -69,7 +71,7 @@ def migrate_text(path: str, data: bytes, settings: Settings, project: Project | 
 
 def _rules(settings: Settings) -> ActiveRules:
     registry = settings.registry or packs.load()
-    return ActiveRules(registry.select(settings.select, settings.ignore))
+    return ActiveRules(registry.select(settings.select, settings.ignore), settings.target)
 
 
 class _Worker:

@@ -95,9 +95,40 @@ class Work:
         """Note that a stretch of the source has its answer."""
         self.claimed.append(span)
 
-    def report(self, finding: Finding) -> None:
-        """Add a finding."""
-        self.findings.append(finding)
+    def file(  # noqa: PLR0913  # a finding has that many sides
+        self,
+        rule: str,
+        span: Range,
+        status: Status,
+        text: Text,
+        *,
+        symbol: str = "",
+        after: str = "",
+        safety: Safety | None = None,
+    ) -> None:
+        """Add a finding; its place has its answer."""
+        self.claim(span)
+        self.findings.append(
+            Finding(
+                rule=rule,
+                path=self.module.path,
+                span=self.span(*span),
+                status=status,
+                text=text,
+                safety=safety,
+                symbol=symbol,
+                before=self.module.text[span[0] : span[1]],
+                after=after,
+            )
+        )
+
+    def say(self, span: Range, status: Status, text: Text, *, symbol: str, heeds_vendors: bool) -> None:
+        """Add a finding that changes nothing, unless a comment or a branch for another device bars the rule."""
+        rule = text.rule
+        bar = self.barred(rule, span) if status is not Status.KEPT else None
+        if bar is not None and (heeds_vendors or bar.key == "suppressed"):
+            status, text = STATUS_OF_BAR[bar.key], bar
+        self.file(rule, span, status, text, symbol=symbol)
 
     def span(self, start: int, end: int) -> Span:
         """A range as lines and columns."""

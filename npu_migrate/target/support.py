@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npu_migrate.target import store, versions
 from npu_migrate.target.series import at
@@ -18,6 +18,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FAMILIES = ("A2", "A3", "950")
 UNSUPPORTED = "unsupported"
@@ -107,6 +110,15 @@ def support(torch: str, name: str) -> Support | None:
         tuple((family, text) for part in parts if part.startswith(_PART) for family, _, text in (part.partition(":"),)),
         tuple(part for part in plain if part not in dtypes),
     )
+
+
+def denied(torch: str) -> Iterator[str]:
+    """The names that the documents call unsupported; without reading more of them than that."""
+    table = store.table("support")
+    column = table["versions"].index(documented_for(torch)) if table else 0
+    for name, packed in table.get("apis", {}).items():
+        if _STATUS.get(at(packed.partition(";")[0], column)) == UNSUPPORTED:
+            yield name
 
 
 _DTYPES = frozenset(

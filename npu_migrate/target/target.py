@@ -11,7 +11,7 @@ from npu_migrate.target.model import LETTERS, CudaName, CustomOp, Operator, Pyth
 from npu_migrate.target.series import ABSENT, Column, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
 # Where torch keeps the functions of these of its own modules: torch.linalg.inv is aten::linalg_inv.
 _PREFIXED = ("linalg", "fft", "special", "nested", "sparse")
@@ -114,11 +114,20 @@ class Target:
     def _known(self, names: tuple[str, ...]) -> tuple[Operator, ...]:
         return tuple(one for one in (self.operator(name) for name in names) if one)
 
-    def python_apis(self) -> Iterator[str]:
-        """The names that ``python_api`` knows by torch's own operator list."""
+    def python_apis(self, bases: Container[str] | None = None) -> Iterator[str]:
+        """The names that ``python_api`` knows by torch's own operator list; only those over some ``bases``."""
         for base, listed in store.table("operators").get("python", {}).items():
-            if base in _overloads(self.column):
+            if base in (_overloads(self.column) if bases is None else bases):
                 yield from _spellings(base, listed)
+
+    def doubtful(self) -> Iterator[Operator]:
+        """The operators that are missing or run on the CPU, by themselves or by what they call."""
+        for name, letter in _letters(self.column).items():
+            if letter in "NOn":
+                continue
+            one = self.operator(name)
+            if one is not None and one.worst.rank:
+                yield one
 
     def cuda_name(self, name: str) -> CudaName:
         """What a ``torch.cuda.*`` name becomes in this release."""

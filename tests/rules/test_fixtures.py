@@ -8,7 +8,7 @@ from npu_migrate import packs
 from npu_migrate.engine import fixtures
 
 REGISTRY = packs.load()
-RULES = [info for info in REGISTRY.all() if info.codemod.is_file()]
+RULES = [info for info in REGISTRY.all() if info.source is not None]
 
 
 @pytest.mark.parametrize("info", RULES, ids=lambda info: info.code)

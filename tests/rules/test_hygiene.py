@@ -12,15 +12,17 @@ from npu_migrate.engine import fixtures
 from npu_migrate.engine.module import PythonModule
 from npu_migrate.engine.rules import ActiveRules
 from npu_migrate.engine.text import SourceText
+from npu_migrate.target import load
 
 REGISTRY = packs.load()
 RULES = REGISTRY.all()
-CODEMODS = [info for info in RULES if info.codemod.is_file()]
+WITH_CODE = [info for info in RULES if info.source is not None]
 HEADINGS = {
     "en": ["What it does", "Why on Ascend", "Example", "Safety", "References"],
     "zh": ["作用", "为什么在昇腾上需要", "示例", "安全级别", "参考"],
 }
 LANGUAGES = sorted(HEADINGS)
+TARGET = load(fixtures.RELEASE)
 FAMILIES = {
     "engine": "0",
     "device": "1",
@@ -33,6 +35,10 @@ FAMILIES = {
     "operators": "8",
     "project": "9",
 }
+
+
+def concerned(rules, module):
+    return rules.for_module(module) or rules.inspectors.chosen(module.text.encode())
 
 
 def by_code(info):
@@ -48,7 +54,7 @@ def test_pages_have_the_same_headings(info, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("info", CODEMODS, ids=by_code)
+@pytest.mark.parametrize("info", WITH_CODE, ids=by_code)
 def test_the_example_is_the_basic_fixture(info, lang):
     blocks = re.findall(r"```python\n(.*?)```", info.page(lang).read_text(encoding="utf-8"), re.DOTALL)
     case = info.fixtures / "basic.in.py"
@@ -64,17 +70,17 @@ def test_code_folder_and_family_agree(info):
     assert info.code[3] == FAMILIES[info.folder.parent.name]
 
 
-@pytest.mark.parametrize("info", CODEMODS, ids=by_code)
+@pytest.mark.parametrize("info", WITH_CODE, ids=by_code)
 def test_every_keyword_occurs_in_a_fixture(info):
     modules = [PythonModule("case.py", SourceText.decode(case.read_bytes())) for case in fixtures.cases(info)]
-    alone = {word: ActiveRules([replace(info, keywords=(word,), also=())]) for word in info.keywords}
-    idle = [word for word, rules in alone.items() if not any(rules.for_module(module) for module in modules)]
+    alone = {word: ActiveRules([replace(info, keywords=(word,), also=())], TARGET) for word in info.keywords}
+    idle = [word for word, rules in alone.items() if not any(concerned(rules, module) for module in modules)]
     assert not idle
 
 
-@pytest.mark.parametrize("info", CODEMODS, ids=by_code)
+@pytest.mark.parametrize("info", WITH_CODE, ids=by_code)
 def test_every_message_is_said_by_some_fixture_or_rule_text(info):
-    source = info.codemod.read_text(encoding="utf-8")
+    source = info.source.read_text(encoding="utf-8")
     said = {f.text.key for case in fixtures.cases(info) for f in fixtures.run(case, info).findings}
     idle = [key for key in info.messages if key not in said and f'"{key}"' not in source and "." not in key]
     assert not idle

@@ -32,7 +32,7 @@ def test(ctx: click.Context, code: str | None, extra: tuple[Path, ...], lang: st
     for rule in [registry.find(code)] if code else registry.all():
         found = cases(rule)
         total += len(found)
-        if not found and rule.codemod.is_file():
+        if not found and rule.source is not None:
             shown.failure(say("rules.no-fixtures", rule=rule.code, path=rule.fixtures))
             failed.add(rule.fixtures)
         for failure in check(rule, registry):
