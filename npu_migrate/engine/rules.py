@@ -23,7 +23,6 @@ WORDS = re.compile("cuda|nccl|cudnn", re.IGNORECASE)
 SPELLINGS = ("cuda", "CUDA", "Cuda", "nccl", "NCCL", "Nccl", "cudnn", "CUDNN", "cuDNN", "CuDNN", "Cudnn")
 
 
-
 @cache
 def any_of(words: tuple[str, ...]) -> re.Pattern[str]:
     """A pattern that finds each of several literals."""
@@ -77,7 +76,9 @@ class ActiveRules:
         return self._classes[info.code]
 
 
-def _concerns(info: RuleInfo, module: PythonModule, torch: Sequence[tuple[str, str]], holds: Callable[[str], bool]) -> bool:
+def _concerns(
+    info: RuleInfo, module: PythonModule, torch: Sequence[tuple[str, str]], holds: Callable[[str], bool]
+) -> bool:
     """Whether one of a rule's keywords or patterns occurs; rules share most of their keywords."""
     if any(holds(word) for word in info.keywords):
         return True
