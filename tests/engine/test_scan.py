@@ -42,9 +42,11 @@ def as_nobody():
     root = os.geteuid() == 0
     if root:
         os.seteuid(65534)
-    yield
-    if root:
-        os.seteuid(0)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,19 @@ from npu_migrate.operators.tables import others
 from npu_migrate.operators.uses import Use
 from npu_migrate.target import load
 
-torch.set_default_dtype(torch.float64)
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(usual)
+
+
 torch.manual_seed(0)
-SQUARE = torch.randn(5, 5) + 5 * torch.eye(5)
+SQUARE = (torch.randn(5, 5) + 5 * torch.eye(5)).double()
 POSITIVE = SQUARE @ SQUARE.T
-LINE, BLOCK = torch.randn(2, 3, 16), torch.randn(2, 3, 8, 8, 8)
+LINE, BLOCK = torch.randn(2, 3, 16).double(), torch.randn(2, 3, 8, 8, 8).double()
 
 SAME = {
     "torch.cholesky": lambda: (torch.cholesky(POSITIVE), torch.linalg.cholesky(POSITIVE)),

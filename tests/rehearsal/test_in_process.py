@@ -57,7 +57,7 @@ def test_simulate(tmp_path):
 
 def test_pytest_plugin(tmp_path):
     (tmp_path / "test_it.py").write_text(SUITE, encoding="utf-8")
-    words = ["-m", "pytest", "-q", "-p", "npu_migrate.rehearse.pytest_plugin", "--npu-rehearse=2.7.1"]
+    words = ["-m", "pytest", "-q", "--npu-rehearse=2.7.1"]
     done = _python(tmp_path, *words, "--npu-devices=3")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
@@ -66,6 +66,6 @@ def test_pytest_plugin(tmp_path):
 
 def test_without_the_option_nothing_is_simulated(tmp_path):
     (tmp_path / "test_it.py").write_text(SUITE, encoding="utf-8")
-    done = _python(tmp_path, "-m", "pytest", "-q", "-p", "npu_migrate.rehearse.pytest_plugin")
+    done = _python(tmp_path, "-m", "pytest", "-q")
     assert done.returncode == 1
     assert "2 failed" in done.stdout
