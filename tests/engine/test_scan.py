@@ -173,7 +173,8 @@ def test_pipes_are_not_opened(tmp_path):
 def test_what_cannot_be_read_is_an_entry(tmp_path):
     tree = Path(os.path.realpath(tmp_path)) / "tree"
     write(tree, {"closed/a.py": "cuda", "a.py": "cuda", "tool": "#!/bin/sh"})
-    for path in (tmp_path, *list(tmp_path.parents)[:2], tree):
+    above = [path for path in tmp_path.parents if path.name.startswith(("pytest-", "popen-"))]
+    for path in (tmp_path, *above, tree):
         path.chmod(0o755)
     for name in ("closed", "a.py", "tool"):
         (tree / name).chmod(0)
