@@ -227,7 +227,7 @@ class Rule(cst.CSTTransformer):
         self.work.stack.append(node)
         return entered
 
-    def on_leave(self, original_node: Node, updated_node: Node) -> Node:  # type: ignore[override]
+    def on_leave(self, original_node: Node, updated_node: Node) -> Node:
         """Keep the stack of ancestors when stock LibCST drives the rule."""
         self.work.stack.pop()
         return super().on_leave(original_node, updated_node)  # type: ignore[return-value]

@@ -60,7 +60,7 @@ def register(session: Session) -> None:
             return self._place[1]
 
         def barrier(self, *_args: Value, **_kwargs: Value) -> Value:
-            return self._gloo.barrier()
+            return _forward("barrier")(self)
 
     for name in _PLAIN:
         setattr(HcclGroup, name, _forward(name))
