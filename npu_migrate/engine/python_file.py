@@ -66,8 +66,7 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
     except RuleError as failure:
         finding = _failed(path, failure)
         return FileResult(path, "python", (finding, *unread_lines(path, source)))
-    findings = [*outcome.findings, *_unused(path, suppressions)]
-    findings.sort(key=lambda f: f.order)
+    findings = _once([*outcome.findings, *_unused(path, suppressions)])
     if outcome.text == source.text:
         return FileResult(path, "python", tuple(findings))
     return FileResult(path, "python", tuple(findings), old, source.encode(outcome.text), source.encoding)
@@ -257,6 +256,18 @@ def _names(name: str, edits: Sequence[Edit]) -> bool:
     """Whether the new text speaks of the package by its name outside of imports."""
     pattern = re.compile(rf"^(?!\s*(?:from|import)\b).*?(?<![\w.]){re.escape(name)}\.", re.MULTILINE)
     return any(pattern.search(text) for _, _, text in edits)
+
+
+def _once(findings: list[Finding]) -> list[Finding]:
+    """In order, and without a second word on what stays: two rules may both know why."""
+    findings.sort(key=lambda f: f.order)
+    spoken = {f.span for f in findings if f.status is not Status.KEPT}
+    chosen: list[Finding] = []
+    for finding in findings:
+        if finding.status is not Status.KEPT or finding.span not in spoken:
+            chosen.append(finding)
+            spoken.add(finding.span)
+    return chosen
 
 
 def _unparsable(path: str, source: SourceText, error: Exception) -> list[Finding]:

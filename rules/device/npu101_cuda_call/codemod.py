@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
 from npu_migrate.rule import Rule, Status, dotted
+from npu_migrate.values.devices import Devices
+from npu_migrate.values.numbers import is_int
 
 # Objects that hold options: what is read from them is a value, whatever it is called.
-HOLDERS = frozenset(
-    [
-        "args",
-        "arg",
-        "opt",
-        "opts",
-        "options",
-        "cfg",
-        "config",
-        "conf",
-        "params",
-        "hparams",
-        "flags",
-        "FLAGS",
-        "settings",
-    ]
+HOLDERS = frozenset("args arg opt opts options cfg config conf params hparams flags FLAGS settings".split())
+# What modules are called; tensors take any device, but torch_npu's Module.npu takes an index only.
+MODULE = re.compile(
+    r"(model|net|network|module|encoder|decoder|backbone|criterion|loss_fn|generator|discriminator)\d*$",
+    re.IGNORECASEGNORECASE,
 )
+INDEX = re.compile(r"(^|_)(id|ids|idx|index|rank)(_|$|\d)")
 TENSOR_TYPES = ("torch.Tensor", "torch.nn.Module", "torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
 
@@ -42,8 +35,11 @@ class CudaCall(Rule):
         if owner is not None and not owner.startswith(TENSOR_TYPES):
             self._keep_foreign(func, owner)
             return updated
-        new = updated.with_changes(func=_renamed(updated.func))
         self.need_import("torch_npu", original)
+        if self._moves_module_to_device(original):
+            new = updated.with_changes(func=_renamed(updated.func, "to"))
+            return self.rewrite(original, updated, new, "to", at=func.attr, symbol="torch.nn.Module.cuda", after="to")
+        new = updated.with_changes(func=_renamed(updated.func))
         return self.rewrite(original, updated, new, "renamed", at=func.attr, symbol="torch.Tensor.cuda", after="npu")
 
     def leave_Attribute(self, original: cst.Attribute, updated: cst.Attribute) -> cst.BaseExpression:
@@ -68,6 +64,29 @@ class CudaCall(Rule):
             return updated
         new = updated.with_changes(name=cst.Name("npu"))
         return self.rewrite(original, updated, new, "definition", at=original.name, after="npu")
+
+    def _moves_module_to_device(self, call: cst.Call) -> bool:
+        """``model.cuda(device)`` with a device that is no index: torch_npu would make a device of it once more."""
+        twin = self.expression(call)
+        if (
+            not isinstance(twin, ast.Call)
+            or not isinstance(twin.func, ast.Attribute)
+            or not _is_module(twin.func.value)
+        ):
+            return False
+        given = [*twin.args, *(k.value for k in twin.keywords if k.arg == "device")]
+        if len(given) != 1 or isinstance(given[0], ast.Starred) or INDEX.search(ast.unparse(given[0])):
+            return False
+        module = self.work.module
+        return Devices(module).is_device(given[0]) and not is_int(module, given[0]) and not self._may_be_none(given[0])
+
+    def _may_be_none(self, value: ast.expr) -> bool:
+        if not isinstance(value, ast.Name):
+            return False
+        module = self.work.module
+        scope = module.names.binding_scope(value.id, module.scope_at(module.range_of(value)[0]))
+        bindings = scope.bindings.get(value.id, ()) if scope is not None else ()
+        return any(isinstance(b.node, ast.Constant) and b.node.value is None for b in bindings)
 
     def _owner(self, func: cst.Attribute) -> str | None:
         """The absolute name of the attribute, where an import settles it."""
@@ -97,6 +116,15 @@ class CudaCall(Rule):
         )
 
 
-def _renamed(func: cst.BaseExpression) -> cst.Attribute:
+def _is_module(receiver: ast.expr) -> bool:
+    """Whether a value is a module by its name, or by being made on the spot from a class."""
+    if isinstance(receiver, ast.Call):
+        name = receiver.func.attr if isinstance(receiver.func, ast.Attribute) else getattr(receiver.func, "id", "")
+        return name[:1].isupper()
+    name = receiver.attr if isinstance(receiver, ast.Attribute) else getattr(receiver, "id", "")
+    return MODULE.search(name) is not None
+
+
+def _renamed(func: cst.BaseExpression, name: str = "npu") -> cst.Attribute:
     attribute = cst.ensure_type(func, cst.Attribute)
-    return attribute.with_changes(attr=attribute.attr.with_changes(value="npu"))
+    return attribute.with_changes(attr=attribute.attr.with_changes(value=name))
