@@ -16,7 +16,7 @@ HOLDERS = frozenset("args arg opt opts options cfg config conf params hparams fl
 # What modules are called; tensors take any device, but torch_npu's Module.npu takes an index only.
 MODULE = re.compile(
     r"(model|net|network|module|encoder|decoder|backbone|criterion|loss_fn|generator|discriminator)\d*$",
-    re.IGNORECASEGNORECASE,
+    re.IGNORECASE,
 )
 INDEX = re.compile(r"(^|_)(id|ids|idx|index|rank)(_|$|\d)")
 TENSOR_TYPES = ("torch.Tensor", "torch.nn.Module", "torch.nn.Parameter", "torch.nn.parameter.Parameter")
