@@ -35,12 +35,12 @@ def leftovers(module: PythonModule, work: Work) -> list[Finding]:
     for match in WORDS.finditer(module.text):
         if claimed.cover(match.start(), match.end()):
             continue
-        statement = module.statement_at(match.start())
-        if statement is None:
-            continue
-        if statement.index not in trees:
-            trees[statement.index] = list(_leaves(module, statement))
-        leaf = _innermost(trees[statement.index], match.start())
+        leaves = []
+        for statement in module.statements_on(match.start()):
+            if statement.index not in trees:
+                trees[statement.index] = list(_leaves(module, statement))
+            leaves += trees[statement.index]
+        leaf = _innermost(leaves, match.start())
         if leaf is not None and leaf[0] not in found:
             found[leaf[0]] = _finding(module, work, *leaf)
     return list(found.values())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Range = tuple[int, int]
 Fact = TypeVar("Fact")
+# More statements than anybody writes on the lines of one.
+A_LINE_FULL = 64
 
 
 class PythonModule:
@@ -72,6 +74,15 @@ class PythonModule:
         while current is not None and current.last < line:
             current = current.parent
         return current
+
+    def statements_on(self, offset: int) -> list[Statement]:
+        """All statements that share the line of an offset: several by semicolons, or one with its body behind it."""
+        innermost = self.statement_at(offset)
+        if innermost is None:
+            return []
+        line = self.line_of(offset)
+        before = self.table.statements[max(0, innermost.index - A_LINE_FULL) : innermost.index]
+        return [innermost, *(other for other in before if other.last >= line)]
 
     def scope_at(self, offset: int) -> Scope:
         """The scope that names at an offset are looked up in."""
