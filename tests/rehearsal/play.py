@@ -31,7 +31,7 @@ def main(names):
     results = {}
     for name in names:
         module = importlib.import_module(f"expectations.{name}")
-        for attribute, function in vars(module).items():
+        for attribute, function in list(vars(module).items()):
             if callable(function) and getattr(function, "__module__", "") == module.__name__ and attribute[0] != "_":
                 results[f"{name}.{attribute}"] = outcome(function)
     sys.stdout.write("\n" + json.dumps(results) + "\n")

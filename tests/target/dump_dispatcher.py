@@ -33,12 +33,16 @@ def status(operator):
 
 
 def exists(name):
-    """True or false; None where the module that should have it wants a CANN that is there."""
+    """True or false; None where the module that should have it wants CANN or a package that is not installed."""
     parts = name.split(".")
     # Attributes first: torch_npu.npu.mstx is a class there, and a module of the same name is behind it.
     for cut in (1, *range(len(parts), 1, -1)):
         try:
             found = import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError as error:
+            if (error.name or "").split(".")[0] != parts[0]:
+                return None
+            continue
         except ImportError:
             continue
         except (Exception, SystemExit):  # noqa: BLE001 - whatever a module does where CANN is not there
