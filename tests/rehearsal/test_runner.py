@@ -178,7 +178,9 @@ def test_interrupt_leaves_nothing_behind(tree, tmp_path):
     program = f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\nwhile True: time.sleep(0.1)\n"
     root = tree("wait.py", program)
     code = (
-        "import sys\nfrom pathlib import Path\nfrom npu_migrate.rehearse import run, Settings\n"
+        "import signal, sys\nfrom pathlib import Path\nfrom npu_migrate.rehearse import run, Settings\n"
+        # A shell starts what it runs in the background with the signal ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "sys.exit(run(Path(sys.argv[1]), ['python', 'wait.py'], Settings(torch_npu='2.7.1')).exit_code)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -187,7 +189,10 @@ def test_interrupt_leaves_nothing_behind(tree, tmp_path):
         while not (mark.exists() and mark.read_text(encoding="utf-8")) and time.monotonic() < deadline:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        try:
+            assert process.wait(60) == 130
+        finally:
+            process.kill()
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text(encoding="utf-8")), 0)
 
