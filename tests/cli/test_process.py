@@ -65,7 +65,9 @@ def test_a_full_disk_is_one_line(tree):
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
+# A shell starts what it runs in the background with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from npu_migrate.cli import migrate
 def slow(roots, settings, progress=None):
     print("begun", file=sys.stderr, flush=True)
@@ -84,7 +86,10 @@ def test_an_interrupt_is_130_and_leaves_nothing_behind(tree):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as run:
         assert run.stderr.readline() == "begun\n"
         run.send_signal(signal.SIGINT)
-        out, complaint = run.communicate(timeout=20)
+        try:
+            out, complaint = run.communicate(timeout=20)
+        finally:
+            run.kill()
     assert run.returncode == 130
     assert out == ""
     assert "Traceback" not in complaint

@@ -62,10 +62,10 @@ def test_it_stops_after_some_steps(tree, settings, capfd):
 def test_it_stops_after_some_time(tree, settings):
     program = "import torch, time\ntorch.ones(1).npu()\nwhile True: time.sleep(0.1)\n"
     start = time.monotonic()
-    report = run(tree("sleep.py", program), ["python", "sleep.py"], settings, max_seconds=6)
+    report = run(tree("sleep.py", program), ["python", "sleep.py"], settings, max_seconds=15)
     assert (report.exit_code, report.ended) == (124, "time")
     assert report.used
-    assert time.monotonic() - start < 40
+    assert time.monotonic() - start < 60
 
 
 def test_the_exit_code_is_the_programs(tree, settings):
