@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from npu_migrate import packs
 from npu_migrate.engine.inspectors import Inspectors
+from npu_migrate.engine.mentions import mentions, occurrences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.work import Work
@@ -50,9 +51,8 @@ class ActiveRules:
 
     def for_module(self, module: PythonModule) -> list[RuleInfo]:
         """The rules of which a keyword or a pattern occurs."""
-        torch = _torch_aliases(module)
         holds = cache(module.text.__contains__)
-        return [info for info in self.infos if _concerns(info, module, torch, holds)]
+        return [info for info in self.infos if _concerns(info, module, holds)]
 
     def make(self, info: RuleInfo, work: Work) -> Rule:
         """A rule's codemod for one file."""
@@ -76,25 +76,26 @@ class ActiveRules:
         return self._classes[info.code]
 
 
-def _concerns(
-    info: RuleInfo, module: PythonModule, torch: Sequence[tuple[str, str]], holds: Callable[[str], bool]
-) -> bool:
-    """Whether one of a rule's keywords or patterns occurs; rules share most of their keywords."""
-    if any(holds(word) for word in info.keywords):
-        return True
-    dotted = [word for word in info.keywords if word.startswith("torch.")]
-    if dotted and any(holds(word) for word in _spellings(dotted, torch)):
-        return True
-    return any(re.search(pattern, module.text) for pattern in info.also)
+def _concerns(info: RuleInfo, module: PythonModule, holds: Callable[[str], bool]) -> bool:
+    """Whether a rule may act in a file; rules share most of their keywords."""
+    words = bool(_mentions(module, info)) if info.names else any(holds(word) for word in info.keywords)
+    return words or any(re.search(pattern, module.text) for pattern in info.also)
+
+
+def _mentions(module: PythonModule, info: RuleInfo) -> list[int]:
+    return module.fact(f"mentions of {info.code}", lambda: mentions(module, info.names, info.keywords))
 
 
 def hits(module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
-    """Offsets of the rules' keywords and patterns, and of names that stand for something with a keyword in it."""
+    """Offsets of the rules' names, keywords and patterns, and of aliases of something with a keyword in it."""
     text = module.text
-    words = tuple(sorted({word for info in infos for word in info.keywords}))
     found: list[int] = []
-    for word in _spellings(words, _torch_aliases(module)):
-        found += _occurrences(text, word)
+    for info in infos:
+        if info.names:
+            found += _mentions(module, info)
+    words = tuple(sorted({word for info in infos if not info.names for word in info.keywords}))
+    for word in words:
+        found += occurrences(text, word)
     for pattern in sorted({pattern for info in infos for pattern in info.also}):
         found += [match.start() for match in re.finditer(pattern, text)]
     aliases = _aliases(module, any_of(words)) if words else []
@@ -102,32 +103,6 @@ def hits(module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
         pattern = r"\b(?:" + "|".join(map(re.escape, aliases)) + r")\b"
         found += [match.start() for match in re.finditer(pattern, text)]
     return found
-
-
-def _occurrences(text: str, word: str) -> Iterator[int]:
-    """One search a word: on real files faster than one alternation of them all."""
-    start = text.find(word)
-    while start >= 0:
-        yield start
-        start = text.find(word, start + len(word))
-
-
-def _torch_aliases(module: PythonModule) -> Sequence[tuple[str, str]]:
-    """What this file calls parts of torch: ``nn`` for ``torch.nn``, ``dist`` for ``torch.distributed``."""
-    found: set[tuple[str, str]] = set()
-    for scope in module.table.scopes.values():
-        for name, bindings in scope.bindings.items():
-            targets = [b.target for b in bindings if b.kind == "import" and b.target != name]
-            found.update((target + ".", name + ".") for target in targets if (target + ".").startswith("torch."))
-    return sorted(found)
-
-
-def _spellings(words: Iterable[str], torch: Sequence[tuple[str, str]]) -> list[str]:
-    """The keywords, and those that are dotted names of torch as this file writes them."""
-    found = dict.fromkeys(words)
-    for word in tuple(found):
-        found.update((new + word[len(old) :], None) for old, new in torch if word.startswith(old))
-    return list(found)
 
 
 def _aliases(module: PythonModule, words: re.Pattern[str]) -> list[str]:

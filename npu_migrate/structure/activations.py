@@ -80,7 +80,7 @@ def find(module: PythonModule) -> dict[Range, Activation]:
 def _find(module: PythonModule) -> Iterator[Activation]:
     if not torch_imports(module):
         return
-    stack: list[tuple[ast.AST, bool]] = [(node, False) for node in module.tree.body if _mentions(module, node)]
+    stack: list[tuple[ast.AST, bool]] = [(node, False) for node in module.tree.body if _is_wanted(module, node)]
     while stack:
         node, scripted = stack.pop()
         scripted = scripted or (isinstance(node, FUNCTIONS) and _is_scripted(module, node))
@@ -88,7 +88,7 @@ def _find(module: PythonModule) -> Iterator[Activation]:
         if found is not None:
             yield found._replace(scripted=scripted)
         elif not isinstance(node, ast.JoinedStr):
-            stack.extend((child, scripted) for child in ast.iter_child_nodes(node))
+            stack.extend((child, scripted) for child in ast.iter_child_nodes(node) if _is_wanted(module, child))
 
 
 def _is_scripted(module: PythonModule, node: Def) -> bool:
@@ -97,9 +97,9 @@ def _is_scripted(module: PythonModule, node: Def) -> bool:
     return any(name is not None and name.startswith("torch.jit.script") for name in names)
 
 
-def _mentions(module: PythonModule, node: ast.AST) -> bool:
-    """Whether a statement of the module level names a function that activations are made of."""
-    return PARTS.search(module.text, *module.range_of(node)) is not None
+def _is_wanted(module: PythonModule, node: ast.AST) -> bool:
+    """Whether what activations are made of may stand in a node; asked of statements, of which most name nothing."""
+    return not isinstance(node, ast.stmt) or PARTS.search(module.text, *module.range_of(node)) is not None
 
 
 def _activation(module: PythonModule, node: ast.AST) -> Activation | None:
