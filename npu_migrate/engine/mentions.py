@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
+from npu_migrate.literals import occurrences, words
 from npu_migrate.names import dotted
 
 if TYPE_CHECKING:
@@ -46,21 +47,13 @@ def mentions(
         return []
     found = list(_imports(module, names))
     for spelled in sorted(_spellings(module, names, keywords, imported=imported)):
-        found += _words(text, spelled)
+        found += [start for start in words(text, spelled) if text[start - 1 : start] != "."]
     for name in names:
         found += _broken(text, name.rpartition(".")[2])
     if module.table.module.stars:
         for keyword in keywords:
             found += occurrences(text, keyword)
     return found
-
-
-def occurrences(text: str, word: str) -> Iterator[int]:
-    """Offsets of a literal; one search a word, on real files faster than one alternation of them all."""
-    start = text.find(word)
-    while start >= 0:
-        yield start
-        start = text.find(word, start + len(word))
 
 
 def _imports(module: PythonModule, names: Sequence[str]) -> Iterator[int]:
@@ -116,21 +109,9 @@ def _aliases(module: PythonModule) -> Iterator[Alias]:
                     yield Alias(local, ".".join(dotted(binding.node) or ()), scope, is_import=False)
 
 
-def _words(text: str, spelled: str) -> Iterator[int]:
-    for start in occurrences(text, spelled):
-        end = start + len(spelled)
-        before, after = text[start - 1 : start], text[end : end + 1]
-        if not (before == "." or _is_part(before) or _is_part(after)):
-            yield start
-
-
 def _broken(text: str, last: str) -> Iterator[int]:
     """The last segment of a name that goes over white space: ``torch .load``, or on a line of its own."""
     for start in occurrences(text, last):
         head = text[max(0, start - 200) : start].rstrip()
         if head.endswith(".") and (head[-2:-1].isspace() or text[start - 1].isspace()):
             yield start
-
-
-def _is_part(char: str) -> bool:
-    return char.isalnum() or char == "_"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from npu_migrate import packs
 from npu_migrate.engine.inspectors import Inspectors
-from npu_migrate.engine.mentions import mentions, occurrences
+from npu_migrate.engine.mentions import mentions
+from npu_migrate.literals import occurrences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
