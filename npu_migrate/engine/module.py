@@ -21,6 +21,17 @@ Fact = TypeVar("Fact")
 A_LINE_FULL = 64
 
 
+def parse(text: str) -> StatementTable:
+    """The statements of a text.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError: see ``PythonModule``.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes are the author's business
+        return StatementTable(ast.parse(text))
+
+
 class PythonModule:
     """A parsed file. Offsets are characters into ``text``; lines are 1-based.
 
@@ -30,14 +41,14 @@ class PythonModule:
         RecursionError: the text nests too deeply.
     """
 
-    def __init__(self, path: str, source: SourceText, follow: Follow | None = None) -> None:
+    def __init__(
+        self, path: str, source: SourceText, follow: Follow | None = None, table: StatementTable | None = None
+    ) -> None:
         self.path = path
         self.source = source
         self.text = source.text
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are the author's business
-            self.tree = ast.parse(self.text)
-        self.table = StatementTable(self.tree)
+        self.table = table if table is not None else parse(source.text)
+        self.tree = self.table.tree
         self.names = Names(self.table, path, follow)
         self._firsts = [s.first for s in self.table.statements]
         self._parents: dict[ast.AST, ast.AST] = {}

@@ -12,7 +12,7 @@ from npu_migrate.engine.mentions import mentions
 from npu_migrate.literals import occurrences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.work import Work
@@ -43,6 +43,7 @@ class ActiveRules:
         python = [i for i in infos if "python" in i.files]
         self.infos = tuple(i for i in python if i.codemod.is_file())
         self.inspectors = Inspectors((i for i in python if i.inspector.is_file()), target)
+        self._words = frozenset(word for info in self.infos if not info.names for word in info.keywords)
         self._classes: dict[str, type[Rule]] = {}
 
     def keywords(self) -> tuple[bytes, ...]:
@@ -52,8 +53,8 @@ class ActiveRules:
 
     def for_module(self, module: PythonModule) -> list[RuleInfo]:
         """The rules of which a keyword or a pattern occurs."""
-        holds = cache(module.text.__contains__)
-        return [info for info in self.infos if _concerns(info, module, holds)]
+        held = {word for word in self._words if word in module.text}
+        return [info for info in self.infos if _concerns(info, module, held)]
 
     def make(self, info: RuleInfo, work: Work) -> Rule:
         """A rule's codemod for one file."""
@@ -77,9 +78,9 @@ class ActiveRules:
         return self._classes[info.code]
 
 
-def _concerns(info: RuleInfo, module: PythonModule, holds: Callable[[str], bool]) -> bool:
-    """Whether a rule may act in a file; rules share most of their keywords."""
-    words = bool(_mentions(module, info)) if info.names else any(holds(word) for word in info.keywords)
+def _concerns(info: RuleInfo, module: PythonModule, held: set[str]) -> bool:
+    """Whether a rule may act in a file that holds these keywords."""
+    words = bool(_mentions(module, info)) if info.names else not held.isdisjoint(info.keywords)
     return words or any(re.search(pattern, module.text) for pattern in info.also)
 
 

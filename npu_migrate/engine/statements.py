@@ -73,6 +73,7 @@ class StatementTable:
     """All statements of a module in source order, and its scopes."""
 
     def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
         self.module = Scope(tree)
         self.statements: list[Statement] = []
         self.scopes: dict[ast.AST, Scope] = {tree: self.module}

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate.engine import scan
-from npu_migrate.engine.module import PythonModule
 from npu_migrate.engine.project import Project
 from npu_migrate.engine.text import SourceText
 from npu_migrate.operators.judge import Kind, Problem, decisive, judge
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from npu_migrate.engine.module import PythonModule
     from npu_migrate.target import Target
 
 _NAMES = (ast.Attribute, ast.Name)
@@ -81,7 +81,7 @@ def survey(paths: Sequence[Path], target: Target) -> Survey:
     for entry, data in scan.candidates(iter(entries), (b"torch",)):
         result.files += 1
         try:
-            module = PythonModule(entry.path, SourceText.decode(data), project.follow)
+            module = project.open(entry.path, SourceText.decode(data))
         except (SyntaxError, ValueError, RecursionError):
             result.unreadable.append(entry.path)
             continue
