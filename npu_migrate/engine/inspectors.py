@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from npu_migrate import packs
 from npu_migrate.literals import words
+from npu_migrate.trees import children
 from npu_migrate.values.arguments import last_name
 
 if TYPE_CHECKING:
@@ -139,11 +140,11 @@ def _expressions(statement: Statement) -> Iterator[ast.expr]:
     while stack:
         node = stack.pop()
         called = node.func if isinstance(node, ast.Call) else None
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.JoinedStr) or (isinstance(child, (ast.stmt, ast.ExceptHandler)) and not whole):
                 continue
             if child is called and isinstance(called, (ast.Name, ast.Attribute)):
-                stack.extend(ast.iter_child_nodes(called))
+                stack.extend(children(called))
             else:
                 stack.append(child)
         if isinstance(node, ast.Call) or (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from npu_migrate.engine.rules import WORDS
 from npu_migrate.model import Finding, Span, Status, Text
+from npu_migrate.trees import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def _leaves(module: PythonModule, statement: Statement) -> Iterator[tuple[Range,
         node = stack.pop()
         if not first and isinstance(node, (ast.stmt, ast.ExceptHandler)) and statement.shape != "whole":
             continue
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))
         yield from _own(module, node, statement)
         first = False
 

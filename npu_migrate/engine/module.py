@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from npu_migrate.engine.statements import Scope, Statement, StatementTable
 from npu_migrate.names import Follow, Names
+from npu_migrate.trees import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +121,7 @@ class PythonModule:
         stack = [root]
         while stack:
             node = stack.pop()
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 self._parents[child] = node
                 stack.append(child)
             if isinstance(node, ast.expr):
@@ -144,7 +145,7 @@ class PythonModule:
         stack: list[ast.AST] = [root]
         while stack:
             node = stack.pop()
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 self._parents[child] = node
                 stack.append(child)
             if isinstance(node, ast.expr) and node.lineno == 1 and node.end_lineno == 1:

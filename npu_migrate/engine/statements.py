@@ -10,6 +10,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Union
 
+from npu_migrate.trees import walk
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -133,7 +135,7 @@ class StatementTable:
 
     def _match(self, node: ast.stmt, scope: Scope, parent: Statement) -> None:
         for case in node.cases:  # type: ignore[attr-defined]
-            for pattern in ast.walk(case.pattern):
+            for pattern in walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str):
                     scope.bind(name, Binding("other", node.lineno))
@@ -150,7 +152,7 @@ def _header_end(node: ast.stmt) -> int:
     for base in [*getattr(node, "bases", ()), *getattr(node, "keywords", ())]:
         last = max(last, base.end_lineno or 0)
     if isinstance(node, FUNCTIONS):
-        last = max([last, *(getattr(child, "end_lineno", 0) or 0 for child in ast.walk(node.args))])
+        last = max([last, *(getattr(child, "end_lineno", 0) or 0 for child in walk(node.args))])
     return last
 
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from npu_migrate.names import dotted
+from npu_migrate.trees import walk
 from npu_migrate.values.calls import Calls
 from npu_migrate.values.devices import Devices, is_device_name
 from npu_migrate.values.flows import Flows
@@ -149,7 +150,7 @@ class Roles:
         return self.flows.first(roles)
 
     def _matched(self, above: ast.AST) -> Role:
-        for node in ast.walk(self.module.tree):
-            if type(node).__name__ == "Match" and any(above is n for n in ast.walk(node)):
+        for node in walk(self.module.tree):
+            if type(node).__name__ == "Match" and any(above is n for n in walk(node)):
                 return self.calls.tested(node.subject)  # type: ignore[attr-defined]
         return UNKNOWN
