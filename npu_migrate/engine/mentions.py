@@ -56,6 +56,17 @@ def mentions(
     return found
 
 
+def imports_with(module: PythonModule, keywords: Sequence[str]) -> list[int]:
+    """Offsets of the import statements that hold one of the keywords."""
+    starts = []
+    for node in _import_statements(module):
+        start, end = module.range_of(node)
+        text = module.text[start:end]
+        if any(word in text for word in keywords):
+            starts.append(start)
+    return starts
+
+
 def _imports(module: PythonModule, names: Sequence[str]) -> Iterator[int]:
     for node in _import_statements(module):
         if any(_is_below(imported, name) for imported in _imported(node) for name in names):

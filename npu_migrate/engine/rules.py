@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from npu_migrate import packs
 from npu_migrate.engine.inspectors import Inspectors
-from npu_migrate.engine.mentions import mentions
+from npu_migrate.engine.mentions import imports_with, mentions
 from npu_migrate.literals import occurrences
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from npu_migrate.target import Target
 
 # What the audit must answer for, wherever it stands; whatever case it is written in.
-WORDS = re.compile("cuda|nccl|cudnn", re.IGNORECASE)
+ROOTS = ("cuda", "nccl", "cudnn")
+WORDS = re.compile("|".join(ROOTS), re.IGNORECASE)
 SPELLINGS = ("cuda", "CUDA", "Cuda", "nccl", "NCCL", "Nccl", "cudnn", "CUDNN", "cuDNN", "CuDNN", "Cudnn")
 
 
@@ -43,7 +44,8 @@ class ActiveRules:
         python = [i for i in infos if "python" in i.files]
         self.infos = tuple(i for i in python if i.codemod.is_file())
         self.inspectors = Inspectors((i for i in python if i.inspector.is_file()), target)
-        self._words = frozenset(word for info in self.infos if not info.names for word in info.keywords)
+        searched = [info for info in self.infos if not info.names and info.region != "import"]
+        self._words = frozenset(word for info in searched for word in info.keywords)
         self._classes: dict[str, type[Rule]] = {}
 
     def keywords(self) -> tuple[bytes, ...]:
@@ -53,7 +55,7 @@ class ActiveRules:
 
     def for_module(self, module: PythonModule) -> list[RuleInfo]:
         """The rules of which a keyword or a pattern occurs."""
-        held = {word for word in self._words if word in module.text}
+        held = module.fact("keywords", lambda: {word for word in self._words if word in module.text})
         return [info for info in self.infos if _concerns(info, module, held)]
 
     def make(self, info: RuleInfo, work: Work) -> Rule:
@@ -80,22 +82,33 @@ class ActiveRules:
 
 def _concerns(info: RuleInfo, module: PythonModule, held: set[str]) -> bool:
     """Whether a rule may act in a file that holds these keywords."""
-    words = bool(_mentions(module, info)) if info.names else not held.isdisjoint(info.keywords)
+    if info.names or info.region == "import":
+        words = bool(_mentions(module, info))
+    else:
+        words = not held.isdisjoint(info.keywords)
     return words or any(re.search(pattern, module.text) for pattern in info.also)
 
 
 def _mentions(module: PythonModule, info: RuleInfo) -> list[int]:
-    return module.fact(f"mentions of {info.code}", lambda: mentions(module, info.names, info.keywords))
+    """Where a rule's names, or for a rule about imports its keywords, stand."""
+
+    def find() -> list[int]:
+        return mentions(module, info.names, info.keywords) if info.names else imports_with(module, info.keywords)
+
+    return module.fact(f"mentions of {info.code}", find)
 
 
 def hits(module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
     """Offsets of the rules' names, keywords and patterns, and of aliases of something with a keyword in it."""
     text = module.text
     found: list[int] = []
+    keywords: set[str] = set()
     for info in infos:
-        if info.names:
+        if info.names or info.region == "import":
             found += _mentions(module, info)
-    words = tuple(sorted({word for info in infos if not info.names for word in info.keywords}))
+        else:
+            keywords.update(info.keywords)
+    words = tuple(sorted(keywords))
     for word in words:
         found += occurrences(text, word)
     for pattern in sorted({pattern for info in infos for pattern in info.also}):

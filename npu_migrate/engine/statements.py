@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TRY = (ast.Try, getattr(ast, "TryStar", ast.Try))
 MATCH = getattr(ast, "Match", ())
+NAMELESS = frozenset({ast.Expr, ast.Return, ast.If, ast.Raise, ast.Assert, ast.Pass, ast.While, *TRY})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Block = Union[ast.stmt, ast.ExceptHandler]
 
@@ -86,7 +87,8 @@ class StatementTable:
 
     def _block(self, body: list[ast.stmt], scope: Scope, parent: Statement | None) -> None:
         for node in body:
-            first = min((d.lineno for d in getattr(node, "decorator_list", ())), default=node.lineno)
+            decorators = getattr(node, "decorator_list", None)
+            first = min(d.lineno for d in decorators) if decorators else node.lineno
             bind(node, scope)
             nested = getattr(node, "body", None)
             if not nested:
@@ -158,6 +160,8 @@ def _header_end(node: ast.stmt) -> int:
 
 def bind(node: ast.stmt, scope: Scope) -> None:
     """Record the names that one statement binds in ``scope``."""
+    if node.__class__ in NAMELESS:
+        return
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         _bind_imports(node, scope)
     elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
