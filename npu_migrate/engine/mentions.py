@@ -94,8 +94,11 @@ def _is_below(name: str, root: str) -> bool:
 def _spellings(module: PythonModule, names: Sequence[str], keywords: Sequence[str], *, imported: bool) -> set[str]:
     """How the file writes the names: ``torch.cuda.amp`` is ``cuda.amp`` after ``from torch import cuda``."""
     found: set[str] = set()
+    roots = {name.partition(".")[0] for name in names}
     for alias in module.fact("aliases", lambda: list(_aliases(module))):
-        near = [name for name in names if _is_below(alias.origin, name) or _is_below(name, alias.origin)]
+        near = []
+        if alias.origin.partition(".")[0] in roots:
+            near = [name for name in names if _is_below(alias.origin, name) or _is_below(name, alias.origin)]
         stands_for = alias.origin
         if not alias.is_import or not near:
             if not any(word in alias.origin or word in alias.local for word in keywords):

@@ -64,6 +64,10 @@ class PythonModule:
         known: Fact = self._facts[name]
         return known
 
+    def forget(self) -> None:
+        """Let go of the facts, some of which hold the module: without this it lives until a garbage collection."""
+        self._facts.clear()
+
     def line_of(self, offset: int) -> int:
         """The line on which an offset stands."""
         return bisect_right(self.source.line_starts, offset)

@@ -66,6 +66,8 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
     except RuleError as failure:
         finding = _failed(path, failure)
         return FileResult(path, "python", (finding, *unread_lines(path, source)))
+    finally:
+        module.forget()
     findings = _once([*outcome.findings, *_unused(path, suppressions)])
     if outcome.text == source.text:
         return FileResult(path, "python", tuple(findings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import weakref
 from typing import TYPE_CHECKING
 
 from npu_migrate.names import dotted
@@ -26,7 +27,9 @@ class Roles:
     def __init__(self, module: PythonModule) -> None:
         self.module = module
         self.devices = Devices(module)
-        self.flows = Flows(module, self.devices, self._climb)
+        # A bound method would close a circle, and keep the module and its trees until a garbage collection.
+        me = weakref.proxy(self)
+        self.flows = Flows(module, self.devices, lambda node: me._climb(node))  # noqa: PLW0108, SLF001  # so it must be a lambda, on its own
         self.calls = Calls(module, self.devices, self.flows)
 
     def of(self, node: ast.expr) -> Role:
