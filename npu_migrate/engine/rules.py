@@ -55,7 +55,7 @@ class ActiveRules:
 
     def for_module(self, module: PythonModule) -> list[RuleInfo]:
         """The rules of which a keyword or a pattern occurs."""
-        held = module.fact("keywords", lambda: {word for word in self._words if word in module.text})
+        held = {word for word in self._words if word in module.text}
         return [info for info in self.infos if _concerns(info, module, held)]
 
     def make(self, info: RuleInfo, work: Work) -> Rule:
@@ -95,7 +95,7 @@ def _mentions(module: PythonModule, info: RuleInfo) -> list[int]:
     def find() -> list[int]:
         return mentions(module, info.names, info.keywords) if info.names else imports_with(module, info.keywords)
 
-    return module.fact(f"mentions of {info.code}", find)
+    return module.fact(f"mentions of {info.code}: {info.keywords}", find)
 
 
 def hits(module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
