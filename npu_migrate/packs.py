@@ -53,7 +53,8 @@ class RuleInfo:
     """What ``rule.toml`` says.
 
     ``keywords`` are literals: a file with one of them is read at all, a statement with one is visited. ``also`` are
-    regular expressions for further statements, of files that are read anyway.
+    regular expressions for further statements, of files that are read anyway. ``names`` are absolute dotted names: with
+    them, only statements that may mean one of these, or what is below, are visited, however the file spells it.
     """
 
     code: str
@@ -71,6 +72,7 @@ class RuleInfo:
     folder: Path
     order: int = 0
     also: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def page(self, lang: str) -> Path:
         """The rule's page in one language."""
@@ -241,6 +243,7 @@ def read(path: Path) -> RuleInfo:
         folder=path.parent,
         order=table.number("order"),
         also=table.patterns("also"),
+        names=table.texts("names") if "names" in table.values else (),
     )
     table.finish(RuleInfo.__dataclass_fields__.keys() - {"folder"})
     return rule

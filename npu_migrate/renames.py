@@ -9,6 +9,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from npu_migrate.trees import walk
+
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.target import Target
@@ -87,7 +89,7 @@ def _frees_name(module: PythonModule, target: Target) -> bool:
     if module.path.endswith("__init__.py") or _NPU.search(module.text) is not None:
         return False
     module.index(module.tree)
-    return _is_imported(module) and all(_may_be_renamed(module, node, target) for node in ast.walk(module.tree))
+    return _is_imported(module) and all(_may_be_renamed(module, node, target) for node in walk(module.tree))
 
 
 def _is_imported(module: PythonModule) -> bool:
@@ -96,7 +98,7 @@ def _is_imported(module: PythonModule) -> bool:
         and node.module == "torch"
         and not node.level
         and any(alias.name == "cuda" and alias.asname is None for alias in node.names)
-        for node in ast.walk(module.tree)
+        for node in walk(module.tree)
     )
 
 

@@ -39,16 +39,29 @@ if TYPE_CHECKING:
 __all__ = ["Meaning", "Rule", "Safety", "Status", "dotted"]
 
 Node = TypeVar("Node", bound=cst.CSTNode)
-NAMED = (cst.FunctionDef, cst.ClassDef, cst.Global, cst.Nonlocal, cst.NameItem)
+# Above these a name is the end of a longer one, or no expression.
+NAMED = frozenset(
+    {
+        cst.AsName,
+        cst.Attribute,
+        cst.ClassDef,
+        cst.FunctionDef,
+        cst.Global,
+        cst.ImportAlias,
+        cst.ImportFrom,
+        cst.NameItem,
+        cst.Nonlocal,
+    }
+)
 
 
 def dotted(node: cst.CSTNode | None) -> list[str] | None:
     """``a.b.c`` as its segments; None for anything but names and attributes."""
     parts: list[str] = []
-    while isinstance(node, cst.Attribute):
+    while node.__class__ is cst.Attribute:  # isinstance asks LibCST's abstract bases, at ten times the cost
         parts.append(node.attr.value)
         node = node.value
-    if not isinstance(node, cst.Name):
+    if node.__class__ is not cst.Name:
         return None
     parts.append(node.value)
     parts.reverse()
@@ -122,11 +135,12 @@ class Rule(cst.CSTTransformer):
     def is_part_of_name(self, node: cst.CSTNode) -> bool:
         """Whether a name or attribute is the left end of a longer one, or no expression (a keyword, an import)."""
         parent = self.parent
-        if isinstance(parent, cst.Param):
-            return parent.default is not node
-        if isinstance(parent, cst.Arg):
-            return parent.keyword is node
-        return isinstance(parent, (cst.Attribute, cst.ImportAlias, cst.ImportFrom, cst.AsName, *NAMED))
+        cls = parent.__class__
+        if cls is cst.Param:
+            return parent.default is not node  # type: ignore[union-attr]
+        if cls is cst.Arg:
+            return parent.keyword is node  # type: ignore[union-attr]
+        return cls in NAMED
 
     def nearest_message(self, name: str, default: str) -> str:
         """The key of the message for the longest prefix of a dotted name that has one of its own."""

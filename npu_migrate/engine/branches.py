@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from npu_migrate.engine.statements import FUNCTIONS
+from npu_migrate.trees import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +80,7 @@ def _sibling_values(module: PythonModule, statement: Statement, offset: int) -> 
 def _split(module: PythonModule, node: ast.AST, offset: int) -> tuple[ast.AST | None, list[ast.expr]]:
     """The child that contains the offset, and the expressions beside it."""
     within, others = None, []
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.stmt) or not hasattr(child, "lineno"):
             continue
         start, end = module.range_of(child)

@@ -56,6 +56,11 @@ def _children(cls: type[cst.CSTNode]) -> tuple[str, ...]:
 
 
 @cache
+def _is_node(cls: type) -> bool:
+    return issubclass(cls, cst.CSTNode)
+
+
+@cache
 def _hook_names(rule: type[Rule], prefix: str) -> tuple[tuple[type[cst.CSTNode], str], ...]:
     """The hooks that a class or its own bases define; LibCST's defaults do nothing and are left out."""
     own = [
@@ -106,7 +111,7 @@ class Driver:
                 replaced = [self.run(item) for item in value]
                 if any(a is not b for a, b in zip(replaced, value)):
                     changes[name] = _flat(replaced)
-            elif isinstance(value, cst.CSTNode):
+            elif _is_node(kind):
                 fresh = self.run(value)
                 if fresh is not value:
                     changes[name] = fresh

@@ -10,6 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from npu_migrate import packs
+from npu_migrate.literals import words
+from npu_migrate.trees import children
 from npu_migrate.values.arguments import last_name
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ def _nodes(module: PythonModule, names: frozenset[str]) -> Iterator[tuple[ast.ex
     """Calls of these names (``f(``), and the names themselves where they are not called, in source order."""
     plain = {name.rstrip("(") for name in names}
     renamed = _renamed(module, plain)
-    offsets = (offset for name in plain.union(renamed) for offset in _words(module.text, name))
+    offsets = (offset for name in plain.union(renamed) for offset in words(module.text, name))
     statements = {one.index: one for one in (_statement(module, offset) for offset in offsets) if one is not None}
     for _, statement in sorted(statements.items()):
         found = [(node, _spelling(node, renamed)) for node in _expressions(statement)]
@@ -128,20 +130,6 @@ def _spelling(node: ast.expr, renamed: dict[str, str]) -> str:
     return f"{name}(" if isinstance(node, ast.Call) else name
 
 
-def _words(text: str, name: str) -> Iterator[int]:
-    """Where a name stands by itself; a search a name, since a pattern with look-behind takes ten times as long."""
-    start = text.find(name)
-    while start >= 0:
-        end = start + len(name)
-        if not (_is_part(text[start - 1 : start]) or _is_part(text[end : end + 1])):
-            yield start
-        start = text.find(name, end)
-
-
-def _is_part(char: str) -> bool:
-    return char.isalnum() or char == "_"
-
-
 def _expressions(statement: Statement) -> Iterator[ast.expr]:
     """The calls and names of a statement itself; those in its body are statements of their own.
 
@@ -152,11 +140,11 @@ def _expressions(statement: Statement) -> Iterator[ast.expr]:
     while stack:
         node = stack.pop()
         called = node.func if isinstance(node, ast.Call) else None
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.JoinedStr) or (isinstance(child, (ast.stmt, ast.ExceptHandler)) and not whole):
                 continue
             if child is called and isinstance(called, (ast.Name, ast.Attribute)):
-                stack.extend(ast.iter_child_nodes(called))
+                stack.extend(children(called))
             else:
                 stack.append(child)
         if isinstance(node, ast.Call) or (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from npu_migrate.engine.statements import Scope, Statement, StatementTable
 from npu_migrate.names import Follow, Names
+from npu_migrate.trees import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,17 @@ Fact = TypeVar("Fact")
 A_LINE_FULL = 64
 
 
+def parse(text: str) -> StatementTable:
+    """The statements of a text.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError: see ``PythonModule``.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes are the author's business
+        return StatementTable(ast.parse(text))
+
+
 class PythonModule:
     """A parsed file. Offsets are characters into ``text``; lines are 1-based.
 
@@ -30,14 +42,14 @@ class PythonModule:
         RecursionError: the text nests too deeply.
     """
 
-    def __init__(self, path: str, source: SourceText, follow: Follow | None = None) -> None:
+    def __init__(
+        self, path: str, source: SourceText, follow: Follow | None = None, table: StatementTable | None = None
+    ) -> None:
         self.path = path
         self.source = source
         self.text = source.text
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are the author's business
-            self.tree = ast.parse(self.text)
-        self.table = StatementTable(self.tree)
+        self.table = table if table is not None else parse(source.text)
+        self.tree = self.table.tree
         self.names = Names(self.table, path, follow)
         self._firsts = [s.first for s in self.table.statements]
         self._parents: dict[ast.AST, ast.AST] = {}
@@ -51,6 +63,10 @@ class PythonModule:
             self._facts[name] = find()
         known: Fact = self._facts[name]
         return known
+
+    def forget(self) -> None:
+        """Let go of the facts, some of which hold the module: without this it lives until a garbage collection."""
+        self._facts.clear()
 
     def line_of(self, offset: int) -> int:
         """The line on which an offset stands."""
@@ -109,7 +125,7 @@ class PythonModule:
         stack = [root]
         while stack:
             node = stack.pop()
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 self._parents[child] = node
                 stack.append(child)
             if isinstance(node, ast.expr):
@@ -133,7 +149,7 @@ class PythonModule:
         stack: list[ast.AST] = [root]
         while stack:
             node = stack.pop()
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 self._parents[child] = node
                 stack.append(child)
             if isinstance(node, ast.expr) and node.lineno == 1 and node.end_lineno == 1:

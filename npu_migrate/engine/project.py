@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from npu_migrate.engine.statements import Binding, Scope, StatementTable
+from npu_migrate.engine.module import PythonModule, parse
+from npu_migrate.engine.statements import Binding, Scope
+from npu_migrate.engine.text import SourceText
 from npu_migrate.names import MAX_HOPS, Meaning, dotted
 
 if TYPE_CHECKING:
-    import ast
+    from npu_migrate.engine.statements import StatementTable
 
-HANDS_ON = re.compile(rb"cuda|nccl|cudnn|autocast|GradScaler")
+HANDS_ON = re.compile("cuda|nccl|cudnn|autocast|GradScaler")
+# Characters of source whose statements are kept until their own turn comes: some 40 bytes of memory each.
+KEPT = 500_000
 
 
 class Project:
@@ -27,7 +32,20 @@ class Project:
         # Every word an import of something in the tree could begin with: most imports are of other packages.
         self._heads = {part for path in files for part in path.removesuffix(".py").split("/")}
         self._scopes: dict[str, Scope | None] = {}
+        self._ahead: dict[str, tuple[str, StatementTable]] = {}
         self._answers: dict[tuple[str, str], Meaning | None] = {}
+
+    def open(self, path: str, source: SourceText) -> PythonModule:
+        """A file of the tree; one that others have asked about already is not parsed again.
+
+        Raises:
+            SyntaxError, ValueError, RecursionError: see ``PythonModule``.
+        """
+        text, table = self._ahead.pop(path, ("", None))
+        module = PythonModule(path, source, self.follow, table if text == source.text else None)
+        if path in self.files:
+            self._scopes.setdefault(path, _handed_on(source.text, module.table))
+        return module
 
     def follow(self, name: str, path: str) -> Meaning | None:
         """What an imported dotted name stands for, if a file of the tree defines it.
@@ -105,25 +123,29 @@ class Project:
                         return candidate, parts[length:]
         return None
 
-    def _scope(self, module: str) -> Scope | None:
-        if module not in self._scopes:
-            self._scopes[module] = _read(self.files[module])
-        return self._scopes[module]
+    def _scope(self, path: str) -> Scope | None:
+        if path not in self._scopes:
+            self._scopes[path] = self._read(path)
+        return self._scopes[path]
 
-
-def _read(path: Path) -> Scope | None:
-    """The names that a module binds at its top level; None if it cannot be read or has none of interest to hand on."""
-    import ast  # noqa: PLC0415  # only trees with imports between their modules pay for it
-
-    try:
-        data = path.read_bytes()
-        if HANDS_ON.search(data) is None:
+    def _read(self, path: str) -> Scope | None:
+        try:
+            text = SourceText.decode(self.files[path].read_bytes()).text
+            table = parse(text) if HANDS_ON.search(text) else None
+        except (OSError, SyntaxError, ValueError, RecursionError):
             return None
-        tree: ast.Module = ast.parse(data)
-    except (OSError, SyntaxError, ValueError, RecursionError):
+        if table is None:
+            return None
+        if len(text) + sum(len(other) for other, _ in self._ahead.values()) <= KEPT:
+            self._ahead[path] = (text, table)
+        return _handed_on(text, table)
+
+
+def _handed_on(text: str, table: StatementTable) -> Scope | None:
+    """The names that a module binds at its top level, without its tree; None if none is of interest to others."""
+    if HANDS_ON.search(text) is None:
         return None
-    scope = StatementTable(tree).module
-    scope.node = None  # type: ignore[assignment]  # the tree is not needed again; a big project has many
-    for bindings in scope.bindings.values():
-        bindings[:] = [b if b.kind == "value" and dotted(b.node) else b._replace(node=None) for b in bindings]
+    scope = Scope(ast.Module([], []), stars=table.module.stars)
+    for name, bindings in table.module.bindings.items():
+        scope.bindings[name] = [b if b.kind == "value" and dotted(b.node) else b._replace(node=None) for b in bindings]
     return scope

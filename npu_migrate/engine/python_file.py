@@ -17,7 +17,6 @@ from npu_migrate.engine.driver import Driver
 from npu_migrate.engine.entry import needs_import
 from npu_migrate.engine.imports import insertions
 from npu_migrate.engine.leftovers import leftovers, unread_lines
-from npu_migrate.engine.module import PythonModule
 from npu_migrate.engine.suppressions import Suppressions
 from npu_migrate.engine.work import ENGINE, Work
 from npu_migrate.model import FileResult, Finding, Span, Status, Text
@@ -25,6 +24,7 @@ from npu_migrate.model import FileResult, Finding, Span, Status, Text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.project import Project
     from npu_migrate.engine.rules import ActiveRules
     from npu_migrate.engine.settings import Settings
@@ -57,7 +57,7 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
     """Rewrite one file; every problem becomes a finding."""
     old = source.encode(source.text)
     try:
-        module = PythonModule(path, source, project.follow)
+        module = project.open(path, source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return FileResult(path, "python", (*_unparsable(path, source, error), *unread_lines(path, source)))
     suppressions = Suppressions(source.text)
@@ -66,6 +66,8 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
     except RuleError as failure:
         finding = _failed(path, failure)
         return FileResult(path, "python", (finding, *unread_lines(path, source)))
+    finally:
+        module.forget()
     findings = _once([*outcome.findings, *_unused(path, suppressions)])
     if outcome.text == source.text:
         return FileResult(path, "python", tuple(findings))

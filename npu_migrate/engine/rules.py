@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from npu_migrate import packs
 from npu_migrate.engine.inspectors import Inspectors
+from npu_migrate.engine.mentions import imports_with, mentions
+from npu_migrate.literals import occurrences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.work import Work
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from npu_migrate.target import Target
 
 # What the audit must answer for, wherever it stands; whatever case it is written in.
-WORDS = re.compile("cuda|nccl|cudnn", re.IGNORECASE)
+ROOTS = ("cuda", "nccl", "cudnn")
+WORDS = re.compile("|".join(ROOTS), re.IGNORECASE)
 SPELLINGS = ("cuda", "CUDA", "Cuda", "nccl", "NCCL", "Nccl", "cudnn", "CUDNN", "cuDNN", "CuDNN", "Cudnn")
 
 
@@ -41,6 +44,8 @@ class ActiveRules:
         python = [i for i in infos if "python" in i.files]
         self.infos = tuple(i for i in python if i.codemod.is_file())
         self.inspectors = Inspectors((i for i in python if i.inspector.is_file()), target)
+        searched = [info for info in self.infos if not info.names and info.region != "import"]
+        self._words = frozenset(word for info in searched for word in info.keywords)
         self._classes: dict[str, type[Rule]] = {}
 
     def keywords(self) -> tuple[bytes, ...]:
@@ -50,9 +55,8 @@ class ActiveRules:
 
     def for_module(self, module: PythonModule) -> list[RuleInfo]:
         """The rules of which a keyword or a pattern occurs."""
-        torch = _torch_aliases(module)
-        holds = cache(module.text.__contains__)
-        return [info for info in self.infos if _concerns(info, module, torch, holds)]
+        held = {word for word in self._words if word in module.text}
+        return [info for info in self.infos if _concerns(info, module, held)]
 
     def make(self, info: RuleInfo, work: Work) -> Rule:
         """A rule's codemod for one file."""
@@ -76,25 +80,37 @@ class ActiveRules:
         return self._classes[info.code]
 
 
-def _concerns(
-    info: RuleInfo, module: PythonModule, torch: Sequence[tuple[str, str]], holds: Callable[[str], bool]
-) -> bool:
-    """Whether one of a rule's keywords or patterns occurs; rules share most of their keywords."""
-    if any(holds(word) for word in info.keywords):
-        return True
-    dotted = [word for word in info.keywords if word.startswith("torch.")]
-    if dotted and any(holds(word) for word in _spellings(dotted, torch)):
-        return True
-    return any(re.search(pattern, module.text) for pattern in info.also)
+def _concerns(info: RuleInfo, module: PythonModule, held: set[str]) -> bool:
+    """Whether a rule may act in a file that holds these keywords."""
+    if info.names or info.region == "import":
+        words = bool(_mentions(module, info))
+    else:
+        words = not held.isdisjoint(info.keywords)
+    return words or any(re.search(pattern, module.text) for pattern in info.also)
+
+
+def _mentions(module: PythonModule, info: RuleInfo) -> list[int]:
+    """Where a rule's names, or for a rule about imports its keywords, stand."""
+
+    def find() -> list[int]:
+        return mentions(module, info.names, info.keywords) if info.names else imports_with(module, info.keywords)
+
+    return module.fact(f"mentions of {info.code}: {info.keywords}", find)
 
 
 def hits(module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
-    """Offsets of the rules' keywords and patterns, and of names that stand for something with a keyword in it."""
+    """Offsets of the rules' names, keywords and patterns, and of aliases of something with a keyword in it."""
     text = module.text
-    words = tuple(sorted({word for info in infos for word in info.keywords}))
     found: list[int] = []
-    for word in _spellings(words, _torch_aliases(module)):
-        found += _occurrences(text, word)
+    keywords: set[str] = set()
+    for info in infos:
+        if info.names or info.region == "import":
+            found += _mentions(module, info)
+        else:
+            keywords.update(info.keywords)
+    words = tuple(sorted(keywords))
+    for word in words:
+        found += occurrences(text, word)
     for pattern in sorted({pattern for info in infos for pattern in info.also}):
         found += [match.start() for match in re.finditer(pattern, text)]
     aliases = _aliases(module, any_of(words)) if words else []
@@ -102,32 +118,6 @@ def hits(module: PythonModule, infos: Sequence[RuleInfo]) -> list[int]:
         pattern = r"\b(?:" + "|".join(map(re.escape, aliases)) + r")\b"
         found += [match.start() for match in re.finditer(pattern, text)]
     return found
-
-
-def _occurrences(text: str, word: str) -> Iterator[int]:
-    """One search a word: on real files faster than one alternation of them all."""
-    start = text.find(word)
-    while start >= 0:
-        yield start
-        start = text.find(word, start + len(word))
-
-
-def _torch_aliases(module: PythonModule) -> Sequence[tuple[str, str]]:
-    """What this file calls parts of torch: ``nn`` for ``torch.nn``, ``dist`` for ``torch.distributed``."""
-    found: set[tuple[str, str]] = set()
-    for scope in module.table.scopes.values():
-        for name, bindings in scope.bindings.items():
-            targets = [b.target for b in bindings if b.kind == "import" and b.target != name]
-            found.update((target + ".", name + ".") for target in targets if (target + ".").startswith("torch."))
-    return sorted(found)
-
-
-def _spellings(words: Iterable[str], torch: Sequence[tuple[str, str]]) -> list[str]:
-    """The keywords, and those that are dotted names of torch as this file writes them."""
-    found = dict.fromkeys(words)
-    for word in tuple(found):
-        found.update((new + word[len(old) :], None) for old, new in torch if word.startswith(old))
-    return list(found)
 
 
 def _aliases(module: PythonModule, words: re.Pattern[str]) -> list[str]:

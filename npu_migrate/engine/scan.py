@@ -11,7 +11,7 @@ import stat
 from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Union
 
@@ -131,9 +131,7 @@ def candidates(
     Python files without a keyword. One ``in`` a keyword: with twenty keywords, on real trees, half the time of one
     compiled alternation.
     """
-    needed = [
-        word for word in dict.fromkeys(keywords) if not any(other != word and other in word for other in keywords)
-    ]
+    needed = _shortest(tuple(keywords))
     for entry in entries:
         if entry.skipped:
             yield Candidate(entry, b"")
@@ -145,6 +143,14 @@ def candidates(
             found = _read(entry, wanted)
             if found:
                 yield found
+
+
+@cache
+def _shortest(keywords: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """The keywords without those that hold another."""
+    return tuple(
+        word for word in dict.fromkeys(keywords) if not any(other != word and other in word for other in keywords)
+    )
 
 
 def _read(entry: Entry, wanted: Callable[[bytes], bool]) -> Candidate | None:

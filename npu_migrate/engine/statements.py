@@ -10,11 +10,14 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Union
 
+from npu_migrate.trees import walk
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TRY = (ast.Try, getattr(ast, "TryStar", ast.Try))
 MATCH = getattr(ast, "Match", ())
+NAMELESS = frozenset({ast.Expr, ast.Return, ast.If, ast.Raise, ast.Assert, ast.Pass, ast.While, *TRY})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Block = Union[ast.stmt, ast.ExceptHandler]
 
@@ -73,6 +76,7 @@ class StatementTable:
     """All statements of a module in source order, and its scopes."""
 
     def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
         self.module = Scope(tree)
         self.statements: list[Statement] = []
         self.scopes: dict[ast.AST, Scope] = {tree: self.module}
@@ -83,7 +87,8 @@ class StatementTable:
 
     def _block(self, body: list[ast.stmt], scope: Scope, parent: Statement | None) -> None:
         for node in body:
-            first = min((d.lineno for d in getattr(node, "decorator_list", ())), default=node.lineno)
+            decorators = getattr(node, "decorator_list", None)
+            first = min(d.lineno for d in decorators) if decorators else node.lineno
             bind(node, scope)
             nested = getattr(node, "body", None)
             if not nested:
@@ -132,7 +137,7 @@ class StatementTable:
 
     def _match(self, node: ast.stmt, scope: Scope, parent: Statement) -> None:
         for case in node.cases:  # type: ignore[attr-defined]
-            for pattern in ast.walk(case.pattern):
+            for pattern in walk(case.pattern):
                 name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(name, str):
                     scope.bind(name, Binding("other", node.lineno))
@@ -149,12 +154,14 @@ def _header_end(node: ast.stmt) -> int:
     for base in [*getattr(node, "bases", ()), *getattr(node, "keywords", ())]:
         last = max(last, base.end_lineno or 0)
     if isinstance(node, FUNCTIONS):
-        last = max([last, *(getattr(child, "end_lineno", 0) or 0 for child in ast.walk(node.args))])
+        last = max([last, *(getattr(child, "end_lineno", 0) or 0 for child in walk(node.args))])
     return last
 
 
 def bind(node: ast.stmt, scope: Scope) -> None:
     """Record the names that one statement binds in ``scope``."""
+    if node.__class__ in NAMELESS:
+        return
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         _bind_imports(node, scope)
     elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):

@@ -47,12 +47,26 @@ class Work:
 
     def range_of(self, node: cst.CSTNode) -> Range:
         """Where an original node stands in the source, in characters."""
+        found = self._only_place(node)
+        if found is not None:
+            return found
         if self._offsets is None:
             self._offsets = offsets(self._root, self.tree)
         start, end = self._offsets[id(node)]
         if self._region is None:
             return start, end
         return self._region.to_source(start), self._region.to_source(end)
+
+    def _only_place(self, node: cst.CSTNode) -> Range | None:
+        """Where the text of a plain name or string stands, if it stands once in the region: all offsets cost more."""
+        text = _spelling(node)
+        if not text or self._region is None:
+            return None
+        source, end = self.module.text, self._region.end
+        start = source.find(text, self._region.start, end)
+        if start < 0 or source.find(text, start + 1, end) >= 0:
+            return None
+        return start, start + len(text)
 
     def scope_of(self, node: cst.CSTNode) -> Scope:
         """The scope in which a node's names are looked up."""
@@ -155,4 +169,20 @@ class Work:
         self.imports.setdefault(name, []).append(offset)
 
 
+def _spelling(node: cst.CSTNode) -> str:
+    """The code of a name, dotted or not, or of a simple string; empty for all else, and where parentheses are in it."""
+    parts: list[str] = []
+    while node.__class__ is cst.Attribute:  # isinstance asks LibCST's abstract bases, at ten times the cost
+        if node.lpar or not (node.dot.whitespace_before.empty and node.dot.whitespace_after.empty):
+            return ""
+        parts.append(node.attr.value)
+        node = node.value
+    if node.__class__ not in PLAIN or node.lpar:
+        return ""
+    parts.append(node.value)  # type: ignore[attr-defined]  # a name or a string
+    parts.reverse()
+    return ".".join(parts)
+
+
+PLAIN = frozenset({cst.Name, cst.SimpleString})
 STATUS_OF_BAR = {"suppressed": Status.SUPPRESSED, "vendor-branch": Status.KEPT, "other-vendor": Status.MANUAL}

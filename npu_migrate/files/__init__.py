@@ -7,6 +7,7 @@ broken file still gets a report of its words.
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,12 @@ def concerns(kind: str, data: bytes) -> bool:
     if kind == "json" and _OURS.match(data):
         return False  # a report or a baseline quotes CUDA, it has none
     low = data.lower()
-    return kind in KINDS and (kind == "cuda" or any(needle.encode() in low for needle in needles()))
+    return kind in KINDS and (kind == "cuda" or any(needle in low for needle in _needles()))
+
+
+@cache
+def _needles() -> tuple[bytes, ...]:
+    return tuple(needle.encode() for needle in needles())
 
 
 def find(kind: str, path: str, text: str) -> list[Finding]:

@@ -94,6 +94,8 @@ class Shell:
 
     def command(self, command: Command, depth: int = 0) -> None:
         """Read one simple command."""
+        if not self._sites.concern(*command.span):
+            return
         words = command.words
         index = next((at for at, word in enumerate(words) if basename(word) in PROGRAMS), None)
         program = basename(words[index]) if index is not None else ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from npu_migrate.files.tables import marks_of_a_line
+from npu_migrate.literals import occurrences
 from npu_migrate.model import Finding, Span, Text
 
 if TYPE_CHECKING:
@@ -88,6 +91,21 @@ class Sites:
     def covered(self, start: int, end: int) -> bool:
         """Whether a finding reaches over all of this stretch."""
         return 0 not in self._seen[start:end]
+
+    @cached_property
+    def _ties(self) -> list[int] | None:
+        low = self.text.lower()
+        if len(low) != len(self.text):
+            return None
+        return sorted(at for literal in marks_of_a_line() for at in occurrences(low, literal))
+
+    def concern(self, start: int, end: int) -> bool:
+        """Whether a stretch could have a finding at all: most lines of a script or a configuration could not."""
+        ties = self._ties
+        if ties is None:
+            return True
+        index = bisect_left(ties, start)
+        return index < len(ties) and ties[index] < end
 
     def line(self, offset: int) -> int:
         """The 1-based line of an offset."""

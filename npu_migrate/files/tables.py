@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ALWAYS = ("cuda", "nccl", "cudnn", "nvidia", "nvcr.io", "gpu", "torch", "pin_memory", "pin-memory", "hccl_", "npu_")
 _COMPILED = (".cu", "nvcc", "nvinfer", "__global__", "<<<", "cublas", "curand", "cusparse", "nsys", "/cu1", "+cu1")
+_BESIDE = ("cu1", "cu9", "--nv")
 
 
 class Variable(NamedTuple):
@@ -89,9 +90,23 @@ def kernels() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def needles() -> tuple[str, ...]:
-    """Lower-case literals: a text without any of them has no finding."""
+    """Lower-case literals, the usual ones first: a text without any of them has no finding."""
     exact, patterns = _packages()
     names = [*exact, *(max(pattern.pattern.replace("\\", "").split(".*"), key=len) for pattern, _ in patterns)]
     spelled = {part for name in names for part in (name, name.replace("-", "_"))}
     wanted = {*_ALWAYS, *_COMPILED, *spelled, *(name.lower() for name in variables())}
-    return tuple(sorted(n for n in wanted if not any(o != n and o in n for o in wanted)))
+    shortest = [n for n in wanted if not any(o != n and o in n for o in wanted)]
+    return tuple(sorted(shortest, key=lambda needle: (needle not in _ALWAYS, needle)))
+
+
+@cache
+def marks_of_a_line() -> tuple[str, ...]:
+    """Lower-case literals: a line without any of them, under keys without any, has no finding."""
+    return (*needles(), *_BESIDE)
+
+
+@cache
+def concerns(word: str) -> bool:
+    """Whether a word holds one of those literals."""
+    low = word.lower()
+    return any(literal in low for literal in marks_of_a_line())

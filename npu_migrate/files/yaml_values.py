@@ -14,6 +14,7 @@ from npu_migrate.files.flow import Flow, closing
 from npu_migrate.files.pins import Pins
 from npu_migrate.files.settings import SCRIPT_KEYS, Setting, prose, setting
 from npu_migrate.files.shell import Shell
+from npu_migrate.files.tables import concerns
 
 if TYPE_CHECKING:
     from npu_migrate.files.sites import Sites
@@ -171,6 +172,8 @@ class _Yaml:
         return max(after, stop)
 
     def _scalar(self, place: _Place) -> None:
+        if not (self._sites.concern(place.key, place.end) or any(map(concerns, self._keys()))):
+            return
         sites, keys = self._sites, self._keys()
         raw = self._text[place.start : place.end].rstrip()
         span = (place.start, place.start + len(raw))

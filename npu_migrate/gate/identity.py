@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from npu_migrate.engine.text import NEWLINE
 from npu_migrate.files import notebooks
 from npu_migrate.model import Status
+from npu_migrate.trees import children
 
 if TYPE_CHECKING:
     from npu_migrate.model import Finding
@@ -78,5 +79,5 @@ def _scopes(lines: list[str]) -> list[str]:
             scope = f"{scope}.{node.name}".lstrip(".")
             last = node.end_lineno or node.lineno
             names[node.lineno : last + 1] = [scope] * (min(last, len(lines)) + 1 - node.lineno)
-        pending.extend((child, scope) for child in ast.iter_child_nodes(node))
+        pending.extend((child, scope) for child in children(node))
     return names

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate.engine import scan
-from npu_migrate.engine.module import PythonModule
 from npu_migrate.engine.project import Project
 from npu_migrate.engine.text import SourceText
 from npu_migrate.operators.judge import Kind, Problem, decisive, judge
 from npu_migrate.operators.uses import use_of
 from npu_migrate.target import OpStatus
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from npu_migrate.engine.module import PythonModule
     from npu_migrate.target import Target
 
 _NAMES = (ast.Attribute, ast.Name)
@@ -81,7 +82,7 @@ def survey(paths: Sequence[Path], target: Target) -> Survey:
     for entry, data in scan.candidates(iter(entries), (b"torch",)):
         result.files += 1
         try:
-            module = PythonModule(entry.path, SourceText.decode(data), project.follow)
+            module = project.open(entry.path, SourceText.decode(data))
         except (SyntaxError, ValueError, RecursionError):
             result.unreadable.append(entry.path)
             continue
@@ -114,9 +115,9 @@ def _bad(problem: Problem) -> Used:
 
 def _nodes(tree: ast.Module) -> Iterator[ast.expr]:
     """Calls, and names that are not called, in source order."""
-    parts = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(tree):
+    parts = {id(node.func) for node in walk(tree) if isinstance(node, ast.Call)}
+    parts |= {id(node.value) for node in walk(tree) if isinstance(node, ast.Attribute)}
+    for node in walk(tree):
         named = isinstance(node, _NAMES) and isinstance(node.ctx, ast.Load) and id(node) not in parts
         if isinstance(node, ast.Call) or (named and isinstance(node, ast.expr)):
             yield node

@@ -12,6 +12,7 @@ from npu_migrate.names import dotted
 from npu_migrate.structure import formula
 from npu_migrate.structure.formula import Formula, function, number
 from npu_migrate.structure.reader import MODULES, OPERATORS, Function, Reader, apply, is_docstring, is_plain
+from npu_migrate.trees import children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +81,7 @@ def find(module: PythonModule) -> dict[Range, Activation]:
 def _find(module: PythonModule) -> Iterator[Activation]:
     if not torch_imports(module):
         return
-    stack: list[tuple[ast.AST, bool]] = [(node, False) for node in module.tree.body if _mentions(module, node)]
+    stack: list[tuple[ast.AST, bool]] = [(node, False) for node in module.tree.body if _is_wanted(module, node)]
     while stack:
         node, scripted = stack.pop()
         scripted = scripted or (isinstance(node, FUNCTIONS) and _is_scripted(module, node))
@@ -88,7 +89,7 @@ def _find(module: PythonModule) -> Iterator[Activation]:
         if found is not None:
             yield found._replace(scripted=scripted)
         elif not isinstance(node, ast.JoinedStr):
-            stack.extend((child, scripted) for child in ast.iter_child_nodes(node))
+            stack.extend((child, scripted) for child in children(node) if _is_wanted(module, child))
 
 
 def _is_scripted(module: PythonModule, node: Def) -> bool:
@@ -97,9 +98,9 @@ def _is_scripted(module: PythonModule, node: Def) -> bool:
     return any(name is not None and name.startswith("torch.jit.script") for name in names)
 
 
-def _mentions(module: PythonModule, node: ast.AST) -> bool:
-    """Whether a statement of the module level names a function that activations are made of."""
-    return PARTS.search(module.text, *module.range_of(node)) is not None
+def _is_wanted(module: PythonModule, node: ast.AST) -> bool:
+    """Whether what activations are made of may stand in a node; asked of statements, of which most name nothing."""
+    return not isinstance(node, ast.stmt) or PARTS.search(module.text, *module.range_of(node)) is not None
 
 
 def _activation(module: PythonModule, node: ast.AST) -> Activation | None:
@@ -128,7 +129,7 @@ def _judge(found: Formula | None, node: ast.expr, *, in_place: bool = False) -> 
     if known is None or (in_place and known[0] not in IN_PLACE):
         return None
     key = next(iter(formula.variables(found or ())))
-    operand = next((n for n in ast.walk(node) if isinstance(n, ast.expr) and ast.dump(n) == key), None)
+    operand = next((n for n in walk(node) if isinstance(n, ast.expr) and ast.dump(n) == key), None)
     return None if operand is None else Activation(known[0], node, operand, in_place, known[1])
 
 
@@ -147,7 +148,7 @@ def _by_steps(module: PythonModule, node: Def) -> Activation | None:
     if known is None:
         return None
     key = next(iter(formula.variables(found or ())))
-    operand = next((n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and ast.dump(n) == key), None)
+    operand = next((n for s in body for n in walk(s) if isinstance(n, ast.Name) and ast.dump(n) == key), None)
     if operand is None or operand.id not in parameters:
         return None
     return Activation(known[0], last.value, operand, deviation=known[1], spent=tuple(steps))
@@ -166,7 +167,7 @@ def _submodules(module: PythonModule, scope: Scope, *, own_classes: bool = True)
     if not isinstance(owner, ast.ClassDef):
         return {}
     made: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(owner):
+    for node in walk(owner):
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             parts = dotted(node.targets[0])
             if parts is not None and len(parts) == 2 and parts[0] == "self":  # noqa: PLR2004  # self.x

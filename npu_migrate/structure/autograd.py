@@ -11,6 +11,7 @@ from npu_migrate.structure import formula
 from npu_migrate.structure.activations import SAME, recognise
 from npu_migrate.structure.formula import Formula, function, number
 from npu_migrate.structure.reader import Reader, is_docstring
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule, Range
@@ -27,7 +28,7 @@ def applied(module: PythonModule) -> dict[Range, str]:
 def _applied(module: PythonModule) -> dict[Range, str]:
     known = {id(n): name for n in module.table.scopes if isinstance(n, ast.ClassDef) and (name := _judge(module, n))}
     found = {}
-    for node in ast.walk(module.tree) if known else ():
+    for node in walk(module.tree) if known else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "apply":
             owner = _class_of(module, node.func.value)
             if owner is not None and id(owner) in known and len(node.args) == 1 and not node.keywords:

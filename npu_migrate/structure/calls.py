@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from npu_migrate.names import dotted
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +54,7 @@ def calls_with(module: PythonModule, pattern: str) -> Iterator[ast.Call]:
     """The calls in such statements; those in headers of functions, classes and loops make no layer."""
     for statement in statements_with(module, pattern):
         if statement.shape != "head":
-            yield from (node for node in ast.walk(statement.node) if isinstance(node, ast.Call))
+            yield from (node for node in walk(statement.node) if isinstance(node, ast.Call))
 
 
 def classes_with(module: PythonModule, pattern: str) -> Iterator[ast.ClassDef]:
@@ -106,7 +107,7 @@ def methods(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
 def attributes(node: ast.ClassDef) -> dict[str, ast.expr]:
     """What ``self.x`` is assigned in the methods of a class; None of those assigned more than once."""
     found: dict[str, list[ast.expr]] = {}
-    for statement in ast.walk(node):
+    for statement in walk(node):
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             parts = dotted(statement.targets[0])
             if parts is not None and len(parts) == 2 and parts[0] == "self":  # noqa: PLR2004  # self.x

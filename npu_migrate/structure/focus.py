@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from npu_migrate.names import dotted
 from npu_migrate.structure.calls import attributes, bound, called, classes_with, methods, number
 from npu_migrate.structure.wrappers import Convolution, convolution_of
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ def _find(module: PythonModule) -> Iterator[Focus]:
         if forward is None:
             continue
         halves = _halves(forward)
-        for call in ast.walk(forward):
+        for call in walk(forward):
             if isinstance(call, ast.Call) and called(module, call) in CAT:
                 order = _order(call, halves)
                 if order is not None:
@@ -114,8 +115,8 @@ def _judge(module: PythonModule, owner: ast.ClassDef, forward: ast.FunctionDef, 
     if made is None or "_load_from_state_dict" in methods(owner):
         return found._replace(attribute=attribute)
     halves = _halves(forward)
-    names = [p.id for p in ast.walk(found.joined) if isinstance(p, ast.Name) and p.id in halves]
-    uses = [n.id for n in ast.walk(forward) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    names = [p.id for p in walk(found.joined) if isinstance(p, ast.Name) and p.id in halves]
+    uses = [n.id for n in walk(forward) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
     if any(uses.count(name) > 1 for name in names):
         return found._replace(attribute=attribute)
     steps = [halves[name][2] for name in names]
@@ -135,7 +136,7 @@ def _goes_to(forward: ast.FunctionDef, joined: ast.Call, source: ast.Name) -> tu
             if isinstance(target, ast.Name) and isinstance(argument, ast.Name) and argument.id == target.id:
                 names.add(id(argument))
                 spent = [statement] if target.id == source.id else []
-    for node in ast.walk(forward):
+    for node in walk(forward):
         if isinstance(node, ast.Call) and len(node.args) == 1 and id(node.args[0]) in names and not node.keywords:
             parts = dotted(node.func)
             if parts is not None and len(parts) == 2 and parts[0] == "self":  # noqa: PLR2004  # self.conv

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from npu_migrate.names import dotted
 from npu_migrate.structure.calls import MAX_POOL2D, attributes, bound, called, classes_with, is_false, methods, number
 from npu_migrate.structure.reader import is_plain
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,7 +114,7 @@ def _comprehensions(owner: ast.ClassDef, name: str) -> Iterator[tuple[str, tuple
     """``[m(x) for m in self.m]``, by method."""
     for method in methods(owner).values():
         uses = []
-        for node in ast.walk(method):
+        for node in walk(method):
             if not isinstance(node, (ast.ListComp, ast.GeneratorExp)) or len(node.generators) != 1:
                 continue
             loop, call = node.generators[0], node.elt
@@ -131,7 +132,7 @@ def _of_attributes(module: PythonModule, owner: ast.ClassDef) -> Iterator[Pyrami
     """``self.pool1(x), self.pool2(x), self.pool3(x)`` as neighbours in a list."""
     made = {name: value for name, value in attributes(owner).items() if _sizes(module, [value])}
     for method in methods(owner).values() if len(made) > 1 else ():
-        for node in ast.walk(method):
+        for node in walk(method):
             use = _run(module, node, made) if isinstance(node, (ast.List, ast.Tuple)) else None
             if use is not None:
                 first = min((made[n] for n in made if n in use.names), key=lambda v: v.lineno)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Callable, Optional
 from npu_migrate.names import dotted
 from npu_migrate.structure import formula
 from npu_migrate.structure.formula import Formula
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -230,6 +231,6 @@ def is_plain(node: ast.expr) -> bool:
     if isinstance(node, ast.Subscript):
         return is_plain(node.value) and all(
             isinstance(n, (ast.Constant, ast.Slice, ast.Tuple, ast.Name, ast.Load, ast.UnaryOp, ast.USub, ast.Index))
-            for n in ast.walk(node.slice)
+            for n in walk(node.slice)
         )
     return isinstance(node, ast.Name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
 from npu_migrate.structure.calls import statements_with
+from npu_migrate.trees import children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,12 +57,12 @@ def _find(module: PythonModule) -> Iterator[Half]:
 
 def _own(owner: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or module without those of functions and classes inside it."""
-    stack = list(ast.iter_child_nodes(owner))
+    stack = children(owner)
     while stack:
         node = stack.pop()
         yield node
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
 
 
 def _is_half(node: ast.AST) -> bool:
@@ -90,7 +91,7 @@ def _judge(module: PythonModule, owner: ast.AST, body: list[ast.AST], call: ast.
 
 
 def _rooted(statement: ast.Assign | ast.Expr, model: str) -> bool:
-    return any(_is_half(n) and _model(statement, n) == model for n in ast.walk(statement.value))  # type: ignore[arg-type]  # calls
+    return any(_is_half(n) and _model(statement, n) == model for n in walk(statement.value))  # type: ignore[arg-type]  # calls
 
 
 def _is_whole(statement: ast.Assign | ast.Expr, call: ast.Call) -> bool:
@@ -130,7 +131,7 @@ def _trained_elsewhere(module: PythonModule, owner: ast.AST, body: list[ast.AST]
     if model.startswith("self."):
         scope = module.table.scopes.get(owner)
         outer = scope.parent.node if scope is not None and scope.parent is not None else owner
-        return isinstance(outer, ast.ClassDef) and _trains(ast.walk(outer))
+        return isinstance(outer, ast.ClassDef) and _trains(walk(outer))
     for node in body:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
@@ -138,7 +139,7 @@ def _trained_elsewhere(module: PythonModule, owner: ast.AST, body: list[ast.AST]
         target = bindings[0].node if len(bindings) == 1 else None
         given = [*node.args, *(k.value for k in node.keywords)]
         passed = any(dotted(a) == model.split(".") for a in given)
-        if passed and isinstance(target, FUNCTIONS) and _trains(ast.walk(target)):
+        if passed and isinstance(target, FUNCTIONS) and _trains(walk(target)):
             return True
     return False
 
@@ -161,7 +162,7 @@ def _loop(owner: ast.AST, body: list[ast.AST], model: str, made: ast.Call) -> Lo
     clips = [s for s in body if isinstance(s, ast.Expr) and _clips(s)]
     if loss is None or not simple or not inner or len(clips) > 1 or (clips and clips[0] not in inner[0]):
         return None
-    halves = [n for s in [*block[: calls[0]], *forward] for n in ast.walk(s) if _is_half(n) and n is not made]
+    halves = [n for s in [*block[: calls[0]], *forward] for n in walk(s) if _is_half(n) and n is not made]
     return Loop(
         tuple(forward),
         backwards[0],
@@ -181,7 +182,7 @@ def _blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _calls(statement: ast.stmt, model: str) -> bool:
-    return any(isinstance(n, ast.Call) and dotted(n.func) == model.split(".") for n in ast.walk(statement))
+    return any(isinstance(n, ast.Call) and dotted(n.func) == model.split(".") for n in walk(statement))
 
 
 def _steps(body: list[ast.AST]) -> list[tuple[ast.stmt, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from npu_migrate.names import dotted
 from npu_migrate.structure.calls import CONV2D, attributes, bound, called, methods, number
 from npu_migrate.structure.kernels import CONV
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
@@ -128,7 +129,7 @@ def _keeps_a_given_padding(module: PythonModule, call: ast.Call) -> bool:
     if not isinstance(last, ast.Return) or last.value is None:
         return False
     kept = last.value.orelse if isinstance(last.value, ast.IfExp) else last.value
-    tests = [t for n in ast.walk(node) if isinstance(n, (ast.If, ast.IfExp)) for t in [ast.unparse(n.test)]]
+    tests = [t for n in walk(node) if isinstance(n, (ast.If, ast.IfExp)) for t in [ast.unparse(n.test)]]
     return dotted(kept) == [padding] and f"{padding} is None" in tests
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate.target import versions
+from npu_migrate.trees import walk
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -109,7 +110,7 @@ def _docker(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _strings(text: str) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse(text)):
+    for node in walk(ast.parse(text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             spec = _spec(node.value)
             if spec:

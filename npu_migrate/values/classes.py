@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from npu_migrate.engine.statements import FUNCTIONS
+from npu_migrate.trees import walk
 from npu_migrate.values.arguments import name_of, text_of
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class OwnClasses:
         owner = self.enclosing(node)
         if owner is None or not isinstance(node.value, ast.Name) or node.value.id != "self":
             return None
-        for assign in ast.walk(owner):
+        for assign in walk(owner):
             if isinstance(assign, ast.Assign) and any(_is_field(target, node.attr) for target in assign.targets):
                 return self._class_of(assign.value, depth - 1)
         return None
@@ -115,7 +116,7 @@ class OwnClasses:
 
 
 def _own_attributes(node: ast.AST) -> Iterator[ast.Attribute]:
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == "self":
             yield inner
 

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from npu_migrate.names import dotted
+from npu_migrate.trees import walk
 from npu_migrate.values.vocabulary import LOGGERS
 
 if TYPE_CHECKING:
@@ -139,6 +140,6 @@ def constant(node: ast.AST | None) -> str | None:
 
 
 def _loads(tree: ast.AST, name: str) -> Iterator[ast.Name]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             yield node

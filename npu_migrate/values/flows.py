@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Callable
 
 from npu_migrate.engine.statements import FUNCTIONS
+from npu_migrate.trees import walk
 from npu_migrate.values.devices import Devices, is_device_name
 from npu_migrate.values.role import UNKNOWN, Kind, Role
 
@@ -131,7 +132,7 @@ class Flows:
             return self._default(node, above)
         if isinstance(above, (ast.For, ast.AsyncFor, ast.comprehension)) and above.iter is node:
             owner = self.module.parent(above) if isinstance(above, ast.comprehension) else None
-            names = [name.id for name in ast.walk(above.target) if isinstance(name, ast.Name)]
+            names = [name.id for name in walk(above.target) if isinstance(name, ast.Name)]
             return self.first(self.named(name, owner or above) for name in names)
         return UNKNOWN
 
@@ -139,7 +140,7 @@ class Flows:
         """Whether a mapping is looked up by devices anywhere in the file."""
         spelled = ast.dump(mapping).replace("Store()", "Load()")
         self.module.index(self.module.tree)
-        for node in ast.walk(self.module.tree):
+        for node in walk(self.module.tree):
             key = None
             if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
                 owner, key = node.value, node.slice
@@ -160,13 +161,13 @@ class Flows:
 
 
 def _loads(body: ast.AST, name: str) -> Iterator[ast.expr]:
-    for node in ast.walk(body):
+    for node in walk(body):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             yield node
 
 
 def _field_loads(tree: ast.AST, name: str) -> Iterator[ast.expr]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if (isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)) or (
             isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == name
         ):

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from npu_migrate.engine.statements import FUNCTIONS
+from npu_migrate.trees import walk
 from npu_migrate.values.arguments import argument, last_name, name_of, text_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _assigned(module: PythonModule, node: ast.Attribute) -> Iterator[ast.expr]:
         statement = statement.parent
     if statement is None:
         return
-    for inner in ast.walk(statement.node):
+    for inner in walk(statement.node):
         if isinstance(inner, ast.Assign):
             for target in inner.targets:
                 if isinstance(target, ast.Attribute) and target.attr == node.attr and _name(target.value) == "self":
@@ -93,7 +94,7 @@ def _assigned(module: PythonModule, node: ast.Attribute) -> Iterator[ast.expr]:
 
 def _options(module: PythonModule) -> Iterator[ast.Call]:
     if "add_argument" in module.text:
-        for node in ast.walk(module.tree):
+        for node in walk(module.tree):
             if isinstance(node, ast.Call) and last_name(node.func) == "add_argument":
                 yield node
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import weakref
 from typing import TYPE_CHECKING
 
 from npu_migrate.names import dotted
+from npu_migrate.trees import walk
 from npu_migrate.values.calls import Calls
 from npu_migrate.values.devices import Devices, is_device_name
 from npu_migrate.values.flows import Flows
@@ -25,7 +27,9 @@ class Roles:
     def __init__(self, module: PythonModule) -> None:
         self.module = module
         self.devices = Devices(module)
-        self.flows = Flows(module, self.devices, self._climb)
+        # A bound method would close a circle, and keep the module and its trees until a garbage collection.
+        me = weakref.proxy(self)
+        self.flows = Flows(module, self.devices, lambda node: me._climb(node))  # noqa: PLW0108, SLF001  # so it must be a lambda, on its own
         self.calls = Calls(module, self.devices, self.flows)
 
     def of(self, node: ast.expr) -> Role:
@@ -149,7 +153,7 @@ class Roles:
         return self.flows.first(roles)
 
     def _matched(self, above: ast.AST) -> Role:
-        for node in ast.walk(self.module.tree):
-            if type(node).__name__ == "Match" and any(above is n for n in ast.walk(node)):
+        for node in walk(self.module.tree):
+            if type(node).__name__ == "Match" and any(above is n for n in walk(node)):
                 return self.calls.tested(node.subject)  # type: ignore[attr-defined]
         return UNKNOWN

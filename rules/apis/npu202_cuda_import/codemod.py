@@ -10,6 +10,7 @@ import libcst as cst
 from npu_migrate import renames
 from npu_migrate.import_edits import Lines, Part, Small, from_import, path, regroup, renamed, spread, with_commas
 from npu_migrate.rule import Rule, Status, dotted
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,7 +129,7 @@ class CudaImport(Rule):
 
     def _lost_by_star(self, base: str, found: str) -> list[str]:
         module = self.work.module
-        used = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
+        used = {node.id for node in walk(module.tree) if isinstance(node, ast.Name)}
         free = sorted(used - module.table.module.bindings.keys())
         return [n for n in free if self.target.cuda_name(f"{base}.{n}").known and not self.target.has(f"{found}.{n}")]
 

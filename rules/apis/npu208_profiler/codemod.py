@@ -9,6 +9,7 @@ import libcst as cst
 from npu_migrate.calls import keyword_of
 from npu_migrate.import_edits import Lines, Part, Small, regroup, spread
 from npu_migrate.rule import Rule, Status, dotted
+from npu_migrate.trees import walk
 from npu_migrate.values.origins import called
 
 OLD, NEW = "torch.profiler", "torch_npu.profiler"
@@ -105,7 +106,7 @@ class Profiler(Rule):
 
 
 def _calls(tree: ast.AST) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [node for node in walk(tree) if isinstance(node, ast.Call)]
 
 
 def _profiles_device(call: ast.Call, name: str | None) -> bool:

@@ -10,6 +10,7 @@ import libcst as cst
 from npu_migrate import renames
 from npu_migrate.names import dotted
 from npu_migrate.rule import Rule, Status
+from npu_migrate.trees import walk
 from npu_migrate.values.vocabulary import ATTRIBUTES, LOGGERS
 
 PATH = re.compile(r"torch\.cuda(\.[A-Za-z_]\w*)*")
@@ -110,4 +111,4 @@ def _is_code(text: str) -> bool:
         tree = ast.parse(text.strip())
     except (SyntaxError, ValueError, RecursionError):
         return False
-    return any(isinstance(node, (ast.Call, ast.Import, ast.ImportFrom, ast.Assign)) for node in ast.walk(tree))
+    return any(isinstance(node, (ast.Call, ast.Import, ast.ImportFrom, ast.Assign)) for node in walk(tree))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
 from npu_migrate.rule import Rule, Status
+from npu_migrate.trees import walk
 from npu_migrate.values.arguments import argument, name_of
 from npu_migrate.values.devices import is_device_text
 
@@ -47,7 +48,7 @@ class Threads(Rule):
         return updated
 
     def _judge(self, original: cst.CSTNode, function: ast.AST) -> None:
-        nodes = list(ast.walk(function))
+        nodes = list(walk(function))
         if any(isinstance(node, ast.Attribute) and node.attr in ("set_device", "device_index") for node in nodes):
             return
         uses = [node for node in nodes if isinstance(node, ast.expr) and _uses_device(node)]
@@ -59,7 +60,7 @@ class Threads(Rule):
 def _started(module: PythonModule) -> Iterator[tuple[ast.AST, ast.AST]]:
     """The first call that starts each function of the file in a thread, with the function."""
     seen: set[ast.AST] = set()
-    for node in ast.walk(module.tree):
+    for node in walk(module.tree):
         if isinstance(node, ast.Call) and name_of(module, node.func) == THREAD:
             function = _function(module, argument(node, "target", 1))
             if function is not None and function not in seen:

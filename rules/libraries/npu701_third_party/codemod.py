@@ -10,6 +10,7 @@ import libcst as cst
 from npu_migrate.engine.statements import TRY
 from npu_migrate.files.tables import modules
 from npu_migrate.rule import Rule, Status, dotted
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +101,7 @@ def _imported(node: ast.AST) -> Iterator[str]:
 
 
 def _goes_on(handler: ast.ExceptHandler, package: str) -> bool:
-    names = {getattr(node, "id", "") for node in ast.walk(handler.type)} if handler.type is not None else FALLBACK
+    names = {getattr(node, "id", "") for node in walk(handler.type)} if handler.type is not None else FALLBACK
     if not names & FALLBACK or any(isinstance(node, ast.Raise) for node in handler.body):
         return False
     return all(_does_without(node, package) for node in handler.body)
@@ -110,4 +111,4 @@ def _does_without(node: ast.stmt, package: str) -> bool:
     """Whether a statement does not import the package after all, or has a fallback itself."""
     if isinstance(node, TRY) and any(_goes_on(handler, package) for handler in node.handlers):
         return True
-    return not any(_package(name) == package for inner in ast.walk(node) for name in _imported(inner))
+    return not any(_package(name) == package for inner in walk(node) for name in _imported(inner))

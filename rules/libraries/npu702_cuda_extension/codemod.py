@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from npu_migrate.files.tables import kernels
 from npu_migrate.rule import Rule, Status, dotted
+from npu_migrate.trees import walk
 from npu_migrate.values.arguments import argument, text_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class CudaExtension(Rule):
         twin = self.expression(original)
         if not isinstance(twin, ast.Call) or (name != EXTENSION and name not in LOADERS):
             return updated
-        files = [text for node in ast.walk(twin) if (text := text_of(node) or "").endswith((".cu", ".cuh"))]
+        files = [text for node in walk(twin) if (text := text_of(node) or "").endswith((".cu", ".cuh"))]
         if argument(twin, "cuda_sources", 2) is not None and name.endswith("load_inline"):
             files.append("cuda_sources")
         if files or name == EXTENSION:

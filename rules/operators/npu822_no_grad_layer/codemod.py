@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from npu_migrate.names import dotted
 from npu_migrate.rule import Rule, Status
 from npu_migrate.structure.calls import attributes, called, classes_with, methods
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,9 +48,7 @@ def _blocked(module: PythonModule) -> Iterator[tuple[tuple[int, int], str]]:
         for block in _unconditional(forward):
             context = block.items[0].context_expr
             if isinstance(context, ast.Call) and called(module, context) == "torch.no_grad":
-                used = [
-                    p[1] for n in ast.walk(block) if isinstance(n, ast.Call) and (p := dotted(n.func)) and len(p) > 1
-                ]
+                used = [p[1] for n in walk(block) if isinstance(n, ast.Call) and (p := dotted(n.func)) and len(p) > 1]
                 inside = next((name for name in used if name in layers), None)
                 if inside is not None:
                     yield module.range_of(context), inside
@@ -62,7 +61,7 @@ def _trains(node: ast.expr) -> bool:
 
 def _freezes(owner: ast.ClassDef) -> bool:
     """Whether the class says that it does not mean some layer to learn."""
-    names = (getattr(n, "attr", None) or getattr(n, "id", None) or getattr(n, "arg", None) for n in ast.walk(owner))
+    names = (getattr(n, "attr", None) or getattr(n, "id", None) or getattr(n, "arg", None) for n in walk(owner))
     return any(isinstance(name, str) and name.startswith(FROZEN) for name in names)
 
 

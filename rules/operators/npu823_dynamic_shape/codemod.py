@@ -9,6 +9,7 @@ import libcst as cst
 
 from npu_migrate.rule import Rule, Status
 from npu_migrate.structure.calls import called, classes_with, methods
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +27,7 @@ def dynamic(module: PythonModule) -> dict[tuple[int, int], str]:
 def _dynamic(module: PythonModule) -> Iterator[tuple[tuple[int, int], str]]:
     for owner in classes_with(module, "|".join(NAMES)):
         forward = methods(owner).get("forward")
-        for node in ast.walk(forward) if forward is not None else ():
+        for node in walk(forward) if forward is not None else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NAMES:
                 name = called(module, node)
                 if name is None or name.startswith("torch."):

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import libcst as cst
 
+from npu_migrate import tomlfile
+from npu_migrate.engine.mentions import mentions
 from npu_migrate.rule import Rule, Status, dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from npu_migrate.engine.module import PythonModule
+
+FOLDER = Path(__file__).parent
 
 
 class Apex(Rule):
     """Names each thing taken from apex once: at its import, or where a wider import leaves that open."""
+
+    @classmethod
+    def sites(cls, module: PythonModule) -> Iterable[int]:
+        return mentions(module, _names(), ("apex",), imported=False)
 
     def leave_Import(self, original: cst.Import, updated: cst.Import) -> cst.Import:
         for alias in original.names:
@@ -59,3 +76,10 @@ class Apex(Rule):
         known = next((prefix for prefix in prefixes if prefix in self.table["status"]), "apex")
         key = self.nearest_message(name, "apex")
         self.report(at, Status(self.table["status"][known]), key, symbol=name, name=name)
+
+
+@cache
+def _names() -> list[str]:
+    """What has a message of its own, and the extensions."""
+    messages = tomlfile.read(FOLDER / "rule.toml")["messages"]
+    return [*(key for key in messages if key.startswith("apex")), *tomlfile.table(FOLDER)["extensions"]]
