@@ -18,33 +18,20 @@ A file is looked at if it holds one of the ``keywords`` of ``rule.toml`` and one
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from npu_migrate import tomlfile
+from npu_migrate.context import RuleContext
 from npu_migrate.model import Status, Text
 from npu_migrate.names import Meaning, dotted
 
 if TYPE_CHECKING:
-    from npu_migrate.engine.module import PythonModule
-    from npu_migrate.engine.settings import Settings
-    from npu_migrate.engine.work import Work
-    from npu_migrate.packs import RuleInfo
     from npu_migrate.target import Target
 
 __all__ = ["Inspector", "Meaning", "Status"]
 
 
-class Inspector:
-    """Base of all rules that only report.
-
-    ``heeds_vendors``: False for a rule of which a branch for another device says nothing.
-    """
-
-    heeds_vendors = True
-
-    def __init__(self, info: RuleInfo, work: Work) -> None:
-        self.info = info
-        self.work = work
+class Inspector(RuleContext):
+    """Base of all rules that only report."""
 
     @classmethod
     def names(cls, target: Target) -> frozenset[str]:
@@ -62,26 +49,6 @@ class Inspector:
     def visit(self, node: ast.expr) -> None:
         """Look at a call whose last name is one of ``names``, or at such a name that is not called."""
         raise NotImplementedError
-
-    @property
-    def table(self) -> dict[str, Any]:
-        """The rule's data: ``table.toml`` beside its code."""
-        return tomlfile.table(self.info.folder)
-
-    @property
-    def module(self) -> PythonModule:
-        """The file."""
-        return self.work.module
-
-    @property
-    def settings(self) -> Settings:
-        """The options of this run."""
-        return self.work.settings
-
-    @property
-    def target(self) -> Target:
-        """The torch_npu release to migrate to, and what it offers."""
-        return self.work.settings.target
 
     def qualified_name(self, node: ast.expr) -> str | None:
         """The absolute dotted name of an expression (of what a call calls); None where it is not certain."""

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import libcst as cst
 
-from npu_migrate import tomlfile
+from npu_migrate.context import RuleContext
 from npu_migrate.engine.imports import torch_imports
-from npu_migrate.engine.work import STATUS_OF_BAR, Work
+from npu_migrate.engine.work import STATUS_OF_BAR
 from npu_migrate.model import Safety, Status, Text
 from npu_migrate.names import Meaning
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from npu_migrate.engine.module import PythonModule
-    from npu_migrate.engine.settings import Settings
-    from npu_migrate.packs import RuleInfo
-    from npu_migrate.target import Target
 
 __all__ = ["Meaning", "Rule", "Safety", "Status", "dotted"]
 
@@ -76,18 +73,8 @@ def _exchange(node: cst.BaseExpression, segments: list[str]) -> cst.BaseExpressi
     return node.with_changes(value=_exchange(node.value, segments[:-1]), attr=attr)
 
 
-class Rule(cst.CSTTransformer):
-    """Base of all codemod rules.
-
-    ``heeds_vendors``: False for a rule about code for the NPU, of which a branch for another device says nothing.
-    """
-
-    heeds_vendors = True
-
-    def __init__(self, info: RuleInfo, work: Work) -> None:
-        super().__init__()
-        self.info = info
-        self.work = work
+class Rule(RuleContext, cst.CSTTransformer):
+    """Base of all codemod rules."""
 
     @classmethod
     def sites(cls, module: PythonModule) -> Iterable[int] | None:  # noqa: ARG003  # what overrides look at
@@ -96,21 +83,6 @@ class Rule(cst.CSTTransformer):
         For rules whose keywords are common words: only statements with a site are parsed by LibCST.
         """
         return None
-
-    @property
-    def table(self) -> dict[str, Any]:
-        """The rule's data: ``table.toml`` beside its codemod."""
-        return tomlfile.table(self.info.folder)
-
-    @property
-    def settings(self) -> Settings:
-        """The options of this run."""
-        return self.work.settings
-
-    @property
-    def target(self) -> Target:
-        """The torch_npu release to migrate to, and what it offers."""
-        return self.work.settings.target
 
     def meaning(self, node: cst.CSTNode) -> Meaning:
         """What a name or attribute stands for; ``Meaning.name`` is None where that is not certain."""
