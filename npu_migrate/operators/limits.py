@@ -94,4 +94,7 @@ def _taking(work: Work, value: ast.expr) -> ast.Call | None:
 
 
 def _on_the_cpu(call: ast.Call) -> bool:
+    """Whether a call names the CPU, or gives an array of NumPy, which no tensor of an accelerator does."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "numpy":
+        return True
     return (text_of(argument(call, "device")) or "").startswith("cpu")

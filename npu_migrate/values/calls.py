@@ -12,6 +12,8 @@ from npu_migrate.values.role import UNKNOWN, Kind, Role
 from npu_migrate.values.vocabulary import ATTRIBUTES, LOGGERS, LOOKUPS, OPTIONS, STRING_TESTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.values.flows import Flows
 
@@ -46,7 +48,22 @@ class Calls:
             return Role(Kind.DEVICE, name or f".{last}()")
         if is_device_name(last):
             return Role(Kind.DEVICE, last)
+        chosen = next((one for one in self._choices(call.func) if one.startswith("torch.")), None)
+        if chosen is not None:
+            return Role(Kind.DEVICE, chosen)
         return self._special(call, last, name) or self._parameter_of(call, position, None)
+
+    def _choices(self, func: ast.expr) -> Iterator[str]:
+        """What a called variable may stand for: ``scope = autocast if mixed else nullcontext``."""
+        if not isinstance(func, ast.Name):
+            return
+        owner = self.module.names.binding_scope(func.id, self.module.scope_at(self.module.range_of(func)[0]))
+        values = [b.node for b in owner.bindings.get(func.id, ()) if b.kind == "value"] if owner is not None else []
+        for value in values:
+            for one in (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,):
+                name = self._meaning(one) if isinstance(one, ast.expr) else None
+                if name is not None:
+                    yield name
 
     def _special(self, call: ast.Call, last: str, name: str | None) -> Role | ast.AST | None:
         """Calls that hand their argument on as it is, or that are known to take no device."""

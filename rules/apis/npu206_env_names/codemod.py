@@ -8,8 +8,9 @@ import re
 import libcst as cst
 
 from npu_migrate.files.tables import Variable, variable, variables
-from npu_migrate.rule import Rule, Status
+from npu_migrate.rule import Rule, Status, dotted
 from npu_migrate.values.environment import Environment, Place, constant
+from npu_migrate.values.vocabulary import LOGGERS
 
 IDS = re.compile(r"\d+(,\d+)*")
 HIDDEN = ("", "-1")
@@ -112,4 +113,12 @@ class EnvNames(Rule):
         known = variable(name) if name is not None else None
         if name is not None and known is not None and known.message not in ("ascend", "buffsize"):
             key = "command" if known.ascend else "command-none"
-            self.report(original, Status.MANUAL, key, symbol=name, name=name, ascend=known.ascend)
+            status, key = (Status.KEPT, "text") if self._is_shown() else (Status.MANUAL, key)
+            self.report(original, status, key, symbol=name, name=name, ascend=known.ascend)
+
+    def _is_shown(self) -> bool:
+        """Whether the string that is being left is only shown to a person."""
+        stack = self.work.stack
+        call = next((node for node in reversed(stack) if isinstance(node, cst.Call)), None)
+        name = (dotted(call.func) or [""])[-1] if call is not None else ""
+        return name in LOGGERS or name.endswith(("Error", "Exception", "Warning"))
