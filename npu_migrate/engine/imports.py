@@ -36,11 +36,11 @@ def insertions(
     outer = [s for s in anchors if s.scope is module.table.module]
     if outer:
         first = next((s for s in outer if s.parent is None), outer[0])
-        return [_after(module, _past_visible_devices(module, first), name, guarded=guarded)]
+        return [_after(module, _past_visible_devices(module, first), name, uses, guarded=guarded)]
     inner = {id(s.scope): s for s in reversed(anchors)}
     local = [s for s in inner.values() if any(_inside(module, s, use) for use in uses)]
     if local and not guarded:
-        return [_after(module, s, name) for s in sorted(local, key=lambda s: s.first)]
+        return [_after(module, s, name, uses) for s in sorted(local, key=lambda s: s.first)]
     return [_at_top(module, name, guarded=guarded)]
 
 
@@ -105,17 +105,34 @@ def _past_visible_devices(module: PythonModule, anchor: Statement) -> Statement:
     return chosen
 
 
-def _after(module: PythonModule, anchor: Statement, name: str, *, guarded: bool = False) -> Insertion:
+def _after(module: PythonModule, anchor: Statement, name: str, uses: list[int], *, guarded: bool = False) -> Insertion:
     block = anchor
     while block.parent is not None and isinstance(block.parent.node, (*TRY, ast.ExceptHandler)):
         block = block.parent
         guarded = True
+    if anchor.node in getattr(block.node, "body", ()) and _used_on(module, uses, anchor.last + 1, _end(block)):
+        return _line(module, anchor.last, _indent(module, anchor.first), name)
     while block.parent is not None and block.parent.shape == "whole":
         block = block.parent
-    last = block.node.end_lineno or block.last
-    return _line(
-        module, last, _indent(module, block.first if not guarded else block.node.lineno), name, guarded=guarded
-    )
+    if _used_on(module, uses, anchor.first, anchor.last) and _may_stand_before(module, anchor):
+        return _line(module, block.first - 1, _indent(module, block.first), name)
+    indent = _indent(module, block.first if not guarded else block.node.lineno)
+    return _line(module, _end(block), indent, name, guarded=guarded)
+
+
+def _end(block: Statement) -> int:
+    return block.node.end_lineno or block.last
+
+
+def _used_on(module: PythonModule, uses: list[int], first: int, last: int) -> bool:
+    return any(first <= module.line_of(use) <= last for use in uses)
+
+
+def _may_stand_before(module: PythonModule, anchor: Statement) -> bool:
+    """Whether the line of an import holds more than it, nothing that must come first, and no test for the import."""
+    others = [other.node for other in module.statements_on(module.line_start(anchor.first)) if other is not anchor]
+    first = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in others)
+    return bool(others) and not first and not any(isinstance(node, (*TRY, ast.ExceptHandler)) for node in others)
 
 
 def _indent(module: PythonModule, line: int) -> str:
@@ -137,7 +154,7 @@ def _at_top(module: PythonModule, name: str, *, guarded: bool) -> Insertion:
     return _line(module, last, "", name, guarded=guarded)
 
 
-def _line(module: PythonModule, last: int, indent: str, name: str, *, guarded: bool) -> Insertion:
+def _line(module: PythonModule, last: int, indent: str, name: str, *, guarded: bool = False) -> Insertion:
     """The import on lines of its own after line ``last``."""
     newline = module.source.newline_at(module.line_start(max(last, 1)))
     offset = module.line_start(last + 1)

@@ -93,19 +93,10 @@ def _nodes(module: PythonModule, names: frozenset[str]) -> Iterator[tuple[ast.ex
     plain = {name.rstrip("(") for name in names}
     renamed = _renamed(module, plain)
     offsets = (offset for name in plain.union(renamed) for offset in words(module.text, name))
-    statements = {one.index: one for one in (_statement(module, offset) for offset in offsets) if one is not None}
-    for _, statement in sorted(statements.items()):
+    for statement in module.statements_with(offsets):
         found = [(node, _spelling(node, renamed)) for node in _expressions(statement)]
         wanted = [(node, called) for node, called in found if called in names]
         yield from sorted(wanted, key=lambda one: (one[0].lineno, one[0].col_offset, -(one[0].end_col_offset or 0)))
-
-
-def _statement(module: PythonModule, offset: int) -> Statement | None:
-    """The statement at an offset; all of ``if a: b``, which stands on one line."""
-    found = module.statement_at(offset)
-    while found is not None and found.parent is not None and found.parent.shape == "whole":
-        found = found.parent
-    return found
 
 
 def _renamed(module: PythonModule, names: set[str]) -> dict[str, str]:

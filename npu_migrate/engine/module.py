@@ -12,7 +12,7 @@ from npu_migrate.names import Follow, Names
 from npu_migrate.trees import children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from npu_migrate.engine.text import SourceText
 
@@ -83,7 +83,18 @@ class PythonModule:
         return line, offset - self.source.line_starts[line - 1] + 1
 
     def statement_at(self, offset: int) -> Statement | None:
-        """The innermost statement (or header) that contains an offset."""
+        """The innermost statement (or header) that contains an offset; the one before it for what lies between two."""
+        found = self._last_on_line(offset)
+        if found is None or not self._shares_line(found, offset):
+            return found
+        around = self.statements_on(offset)
+        ranges = [(self.range_of(one.node), one) for one in around]
+        inside = [one for (start, end), one in ranges if start <= offset < end]
+        before = [one for (start, _), one in ranges if start <= offset]
+        return (inside or before or around[-1:])[0]
+
+    def _last_on_line(self, offset: int) -> Statement | None:
+        """The last of the innermost statements on an offset's line."""
         line = self.line_of(offset)
         index = bisect_right(self._firsts, line) - 1
         current = self.table.statements[index] if index >= 0 else None
@@ -91,14 +102,31 @@ class PythonModule:
             current = current.parent
         return current
 
+    def _shares_line(self, statement: Statement, offset: int) -> bool:
+        """Whether others stand on the line: before a semicolon, or with this one behind their colon."""
+        before = self.table.statements[statement.index - 1] if statement.index else None
+        nested = statement.parent is not None and statement.parent.shape == "whole"
+        return nested or (before is not None and before.last >= self.line_of(offset))
+
     def statements_on(self, offset: int) -> list[Statement]:
-        """All statements that share the line of an offset: several by semicolons, or one with its body behind it."""
-        innermost = self.statement_at(offset)
-        if innermost is None:
+        """All statements that share the line of an offset, last and innermost first."""
+        last = self._last_on_line(offset)
+        if last is None:
             return []
         line = self.line_of(offset)
-        before = self.table.statements[max(0, innermost.index - A_LINE_FULL) : innermost.index]
-        return [innermost, *(other for other in before if other.last >= line)]
+        before = self.table.statements[max(0, last.index - A_LINE_FULL) : last.index]
+        return [last, *(other for other in reversed(before) if other.last >= line)]
+
+    def statements_with(self, offsets: Iterable[int]) -> list[Statement]:
+        """The statements that contain offsets, in source order; all of ``if a: b``, which cannot be taken in pieces."""
+        found: dict[int, Statement] = {}
+        for offset in offsets:
+            statement = self.statement_at(offset)
+            while statement is not None and statement.parent is not None and statement.parent.shape == "whole":
+                statement = statement.parent
+            if statement is not None:
+                found[statement.index] = statement
+        return [found[index] for index in sorted(found)]
 
     def scope_at(self, offset: int) -> Scope:
         """The scope that names at an offset are looked up in."""

@@ -108,11 +108,9 @@ def _areas(module: PythonModule, active: Sequence[RuleInfo], rules: ActiveRules)
     wide: dict[int, Statement] = {}
     for region in sorted({info.region for info in active}):
         sites = _sites(module, [i for i in active if i.region == region], rules)
-        for statement in regions.locate(module, sites):
+        for statement in module.statements_with(sites):
             if region == "module":
                 raise regions.RegionError
-            if region == "import" and not isinstance(statement.node, (ast.Import, ast.ImportFrom)):
-                continue
             outer = None if region in ("statement", "import") else regions.widen(statement, region)
             (wide if outer else narrow)[(outer or statement).index] = outer or statement
     return regions.cut(module, [s for s in narrow.values() if not _is_docstring(s)], list(wide.values()))

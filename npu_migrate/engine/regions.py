@@ -14,7 +14,7 @@ import libcst as cst
 from npu_migrate.engine.statements import FUNCTIONS, Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from npu_migrate.engine.module import PythonModule
 
@@ -73,16 +73,6 @@ class Region:
         if word and inside > len(self.indent):
             inside += len(word) - len(stand_in)
         return self.start + inside
-
-
-def locate(module: PythonModule, hits: Iterable[int]) -> list[Statement]:
-    """The statements that contain the given offsets, in source order; a hit between statements is a comment."""
-    found: dict[int, Statement] = {}
-    for offset in hits:
-        statement = module.statement_at(offset)
-        if statement is not None:
-            found[statement.index] = statement
-    return [found[index] for index in sorted(found)]
 
 
 def widen(statement: Statement, kind: str) -> Statement | None:

@@ -90,10 +90,12 @@ def _concerns(info: RuleInfo, module: PythonModule, held: set[str]) -> bool:
 
 
 def _mentions(module: PythonModule, info: RuleInfo) -> list[int]:
-    """Where a rule's names, or for a rule about imports its keywords, stand."""
+    """Where a rule's names stand; for a rule about imports, those that hold a keyword."""
 
     def find() -> list[int]:
-        return mentions(module, info.names, info.keywords) if info.names else imports_with(module, info.keywords)
+        if info.region == "import":
+            return imports_with(module, info.keywords)
+        return mentions(module, info.names, info.keywords)
 
     return module.fact(f"mentions of {info.code}: {info.keywords}", find)
 

@@ -50,10 +50,26 @@ CASES = {
         "import os; import torch\nx.cuda()\n",
         "import os; import torch\nimport torch_npu\n",
     ),
+    "before a line that imports and uses": (
+        "import os\nimport torch; torch.cuda.set_device(0)\n",
+        "import os\nimport torch_npu\nimport torch; torch.npu.set_device(0)\n",
+    ),
+    "before a compound line that imports and uses": (
+        "if fast: import torch; x = torch.ones(1).cuda()\n",
+        "import torch_npu\nif fast: import torch; x = torch.ones(1).npu()\n",
+    ),
+    "inside the try that uses what it imports": (
+        "try:\n    import torch\n    N = torch.cuda.device_count()\nexcept ImportError:\n    N = 0\n",
+        "try:\n    import torch\n    import torch_npu\n    N = torch.npu.device_count()\nexcept",
+    ),
+    "never before a future import": (
+        "from __future__ import annotations; import torch; torch.cuda.set_device(0)\n",
+        "torch.npu.set_device(0)\nimport torch_npu\n",
+    ),
     "with the file's line ending": ("import torch\r\nx.cuda()\r\n", "import torch\r\nimport torch_npu\r\nx.npu()\r\n"),
     "at the end of a file without a last newline": (
-        "import os, torch; torch.ones(1).cuda()",
-        ".npu()\nimport torch_npu",
+        "import os, torch\ntorch.cuda",
+        "import os, torch\nimport torch_npu\ntorch.npu",
     ),
 }
 

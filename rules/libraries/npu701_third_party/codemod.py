@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from npu_migrate.engine.module import PythonModule
+    from npu_migrate.engine.statements import Statement
 
 FALLBACK = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 
@@ -46,10 +47,10 @@ class ThirdParty(Rule):
             return
         known = self.work.module
         firsts = known.fact("first imports of packages", lambda: _firsts(known))
-        line = known.line_of(self.work.range_of(place)[0])
-        if firsts.get(package) != line and not self._same_statement(firsts.get(package, 0), line):
+        statement = known.statement_at(self.work.range_of(place)[0])
+        if statement is None or firsts.get(package) != statement.index:
             return
-        if self._is_optional(line, package):
+        if _is_optional(statement, package):
             self.report(place, Status.KEPT, "optional", symbol=module, module=package)
             return
         found = modules()[package]
@@ -59,19 +60,15 @@ class ThirdParty(Rule):
         follow = self.work.module.names.follow
         return follow is not None and follow(module, self.work.module.path) is not None
 
-    def _same_statement(self, first: int, line: int) -> bool:
-        statement = self.work.module.statement_at(self.work.module.line_start(line))
-        return statement is not None and statement.first == first
 
-    def _is_optional(self, line: int, package: str) -> bool:
-        """Inside ``try`` with a handler that lets the program go on without the package."""
-        statement = self.work.module.statement_at(self.work.module.line_start(line))
-        while statement is not None and statement.parent is not None:
-            above = statement.parent.node
-            if isinstance(above, TRY) and statement.node in above.body:
-                return any(_goes_on(handler, package) for handler in above.handlers)
-            statement = statement.parent
-        return False
+def _is_optional(statement: Statement, package: str) -> bool:
+    """Inside ``try`` with a handler that lets the program go on without the package."""
+    while statement.parent is not None:
+        above = statement.parent.node
+        if isinstance(above, TRY) and statement.node in above.body:
+            return any(_goes_on(handler, package) for handler in above.handlers)
+        statement = statement.parent
+    return False
 
 
 def _package(module: str) -> str | None:
@@ -82,13 +79,13 @@ def _package(module: str) -> str | None:
 
 
 def _firsts(module: PythonModule) -> dict[str, int]:
-    """The line of the first statement that imports each package."""
+    """Index of the first statement that imports each package."""
     found: dict[str, int] = {}
     for statement in module.table.statements:
         for name in _imported(statement.node):
             package = _package(name)
             if package is not None:
-                found.setdefault(package, statement.first)
+                found.setdefault(package, statement.index)
     return found
 
 
