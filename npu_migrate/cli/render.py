@@ -42,6 +42,8 @@ STYLES = {
 }
 OPEN = (Status.MANUAL, Status.UNSUPPORTED, Status.UNREADABLE)
 QUIETER = (Status.ADVICE, Status.KEPT, Status.SUPPRESSED)
+# Characters; on a terminal a line is cut to the width anyway.
+LONGEST_LINE = 300
 
 PIPED_WIDTH = 100
 MOST_FILES = 15
@@ -202,7 +204,7 @@ class Screen:
             head = f"{plain(place(sites[0]))}:{columns}"
             self.out.print(Text.assemble(head, ("  " + sites[0].rule, "bold")), soft_wrap=True)
             self._text(rules.message(sites[0].text, self.say.lang), indent="    ")
-            line = report.line_of(sites[0]).strip()
+            line = excerpt(report.line_of(sites[0]), sites[0].span.column)
             if line:
                 self._source(line)
 
@@ -217,6 +219,15 @@ class Screen:
     def _source(self, line: str) -> None:
         text = Text(f"    | {plain(line)}", "dim", no_wrap=True, overflow="ellipsis")
         self.out.print(text, soft_wrap=not self.out.is_terminal)
+
+
+def excerpt(line: str, column: int) -> str:
+    """What is read of a line: of one that nobody wrote by hand, a stretch round the column."""
+    if len(line) <= LONGEST_LINE:
+        return line.strip()
+    start = min(max(0, column - 1 - LONGEST_LINE // 3), len(line) - LONGEST_LINE)
+    stretch = line[start : start + LONGEST_LINE].strip()
+    return ("…" if start else "") + stretch + ("…" if start + LONGEST_LINE < len(line) else "")
 
 
 def place(finding: Finding) -> str:

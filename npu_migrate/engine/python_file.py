@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from npu_migrate.packs import RuleInfo
 
 PACKAGE = "torch_npu"
+# Characters of one statement; LibCST needs a kilobyte and more for each of its nodes, so data in code costs gigabytes.
+LONGEST = 200_000
 Edit = tuple[int, int, str]
 
 
@@ -140,9 +142,13 @@ def by_region(
     Raises:
         RegionError: the regions cannot be parsed by themselves.
     """
-    areas = _areas(module, active, rules)
+    found = _areas(module, active, rules)
+    areas = [area for area in found if area.end - area.start <= LONGEST]
     tree = regions.parse(module, areas)
     work = Work(module, tree, settings, suppressions)
+    for area in found:
+        if area.end - area.start > LONGEST:
+            _leave(work, (area.start, area.end))
     driver = Driver(work, [rules.make(info, work) for info in active])
     edits: list[Edit] = []
     for area, node in zip(areas, tree.body):
@@ -153,6 +159,13 @@ def by_region(
             _prove(code)
             edits.append((area.start, area.end, area.undressed(code)))
     return work, edits
+
+
+def _leave(work: Work, span: tuple[int, int]) -> None:
+    """Name a statement that is too long to take apart."""
+    work.claim(span)
+    text = Text(ENGINE, "long-statement", (("limit", str(LONGEST // 1000)),))
+    work.findings.append(Finding(ENGINE, work.module.path, work.span(*span), Status.MANUAL, text))
 
 
 def _inspect(module: PythonModule, rules: ActiveRules, work: Work) -> None:

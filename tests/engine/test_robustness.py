@@ -124,3 +124,9 @@ def test_several_processes_give_the_same_results(tmp_path):
     one = tree(tmp_path, files)
     two = list(migrate([tmp_path], settings(jobs=2)))
     assert list(one.values()) == two
+
+
+def test_a_statement_of_megabytes_is_named_and_left_alone():
+    found = result("import torch\nL = [" + "1, " * 100_000 + "]; x = torch.ones(1).cuda()\ny = x.cuda()\n")
+    assert statuses(found)[0] == (2, "NPU000", "manual")
+    assert found.new.endswith(b".cuda()\ny = x.npu()\n")
