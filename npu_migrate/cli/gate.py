@@ -6,7 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
-from npu_migrate.cli.render import STYLES, place
+from npu_migrate.cli.render import STYLES
 from npu_migrate.cli.written import replace
 from npu_migrate.errors import InputError
 from npu_migrate.gate import baseline
@@ -15,6 +15,7 @@ from npu_migrate.gate.fixes import Stop, stops
 from npu_migrate.gate.narrow import narrow
 from npu_migrate.model import Status
 from npu_migrate.report import writers
+from npu_migrate.report.model import place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,7 +18,7 @@ from npu_migrate.model import Status
 from npu_migrate.patch.diff import display
 from npu_migrate.plain import plain
 from npu_migrate.report import summary
-from npu_migrate.report.model import diff
+from npu_migrate.report.model import diff, place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from npu_migrate.cli.messages import Messages
-    from npu_migrate.model import Finding
     from npu_migrate.packs import Registry, RuleInfo
     from npu_migrate.report.model import Report
 
@@ -228,12 +227,6 @@ def excerpt(line: str, column: int) -> str:
     start = min(max(0, column - 1 - LONGEST_LINE // 3), len(line) - LONGEST_LINE)
     stretch = line[start : start + LONGEST_LINE].strip()
     return ("…" if start else "") + stretch + ("…" if start + LONGEST_LINE < len(line) else "")
-
-
-def place(finding: Finding) -> str:
-    """``path:line``, with the cell of a notebook."""
-    cell = "" if finding.cell is None else f"[{finding.cell}]"
-    return f"{finding.path}{cell}:{finding.span.line}"
 
 
 def _coloured(diff: str) -> Text:

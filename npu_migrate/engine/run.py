@@ -53,7 +53,8 @@ def migrate(roots: Sequence[Path], settings: Settings, progress: Progress = None
     for entry, data in scan.candidates(noted, _keywords(rules, settings), files.concerns, wanted):
         if entry.skipped is not None:
             if entry.skipped.loses:
-                looked[entry.path] = _skipped(entry.path, entry.kind or "unknown", entry.skipped.value)
+                facts = {"limit": str(settings.max_bytes // 2**20), "reason": entry.skipped.value}
+                looked[entry.path] = _skipped(entry.path, entry.kind or "unknown", entry.skipped.value, **facts)
         elif data:
             looked[entry.path] = Job(entry.path, entry.absolute, entry.kind or "")
     yield from _work_off(list(looked.values()), _Worker(settings, rules, python), progress)
@@ -86,7 +87,7 @@ class _Worker:
         try:
             data = job.absolute.read_bytes()
         except OSError as error:
-            return _skipped(job.path, job.kind, error.strerror or type(error).__name__)
+            return _skipped(job.path, job.kind, "unreadable", reason=error.strerror or type(error).__name__)
         if job.kind == "python":
             return self.python(job.path, data)
         text = SourceText.decode(data, python=False).text
@@ -165,6 +166,6 @@ def _noting(
         yield entry
 
 
-def _skipped(path: str, kind: str, reason: str) -> FileResult:
-    text = Text(ENGINE, "unreadable", (("reason", reason),))
+def _skipped(path: str, kind: str, key: str, **facts: str) -> FileResult:
+    text = Text(ENGINE, key, tuple(facts.items()))
     return FileResult(path, kind, (Finding(ENGINE, path, Span(1, 1, 1, 1), Status.UNREADABLE, text),))

@@ -16,14 +16,14 @@ from npu_migrate.patch.diff import display
 from npu_migrate.plain import plain
 from npu_migrate.report import summary
 from npu_migrate.report.effort import headline, steps
-from npu_migrate.report.model import diff
+from npu_migrate.report.model import diff, place
 from npu_migrate.report.verdict import OPEN, TO_CHANGE, Kind, infos, kinds, verdict
 from npu_migrate.report.words import Part, parts, say, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from npu_migrate.model import FileResult, Finding
+    from npu_migrate.model import FileResult
     from npu_migrate.packs import Registry
     from npu_migrate.report.model import Report
 
@@ -104,16 +104,12 @@ def _sections(report: Report, rules: Registry, lang: str) -> Iterable[Section]:
 
 
 def _kind(kind: Kind, rules: Registry, lang: str) -> str:
-    places = list(dict.fromkeys(f"{one.path}{_cell(one)}:{one.span.line}" for one in kind.sites))
-    shown = ", ".join(code(place) for place in places[:_PLACES])
+    places = list(dict.fromkeys(place(one) for one in kind.sites))
+    shown = ", ".join(code(one) for one in places[:_PLACES])
     more = len(places) - _PLACES
     if more > 0:
         shown += f", {say(lang, 'markdown.more-places', count=more)}"
     return f"- {prose(parts(rules, kind.first.text, lang))} ({kind.first.rule})<br>{shown}\n"
-
-
-def _cell(finding: Finding) -> str:
-    return "" if finding.cell is None else f"[{finding.cell}]"
 
 
 def _rules(report: Report, rules: Registry, lang: str) -> Section:

@@ -91,6 +91,12 @@ class Report:
         return {}
 
 
+def place(finding: Finding) -> str:
+    """``path:line``, with the cell of a notebook."""
+    cell = "" if finding.cell is None else f"[{finding.cell}]"
+    return f"{finding.path}{cell}:{finding.span.line}"
+
+
 def diff(file: FileResult) -> bytes:
     """What ``git apply`` needs to make a file's change."""
     return unified_diff(file.path, file.old, file.new)

@@ -9,6 +9,7 @@ from npu_migrate.model import Status
 from npu_migrate.report import effort, summary
 from npu_migrate.report.html import charts, coverage
 from npu_migrate.report.html.tags import Attribute, Child, Markup, both, each, labels, prose, tag
+from npu_migrate.report.model import place
 from npu_migrate.report.verdict import OPEN, TO_CHANGE, Kind, kinds, verdict
 from npu_migrate.report.words import family, parts, say
 from npu_migrate.wording import LANGUAGES
@@ -173,11 +174,10 @@ def kinds_section(name: str, status: Status, report: Report, rules: Registry, nu
 
 def _kind(kind: Kind, rules: Registry, numbers: dict[int, int]) -> Markup:
     first = kind.first
-    places = [
-        tag("li", tag("a", tag("code", f"{one.path}:{one.span.line}"), href=f"#site-{numbers[id(one)]}"))
-        for one in kind.sites[:MOST_PLACES]
-    ]
-    rest = len(kind.sites) - MOST_PLACES
+    first_at = {place(one): numbers[id(one)] for one in reversed(kind.sites)}
+    lines = list(dict.fromkeys(map(place, kind.sites)))
+    places = [tag("li", tag("a", tag("code", line), href=f"#site-{first_at[line]}")) for line in lines[:MOST_PLACES]]
+    rest = len(lines) - MOST_PLACES
     if rest > 0:
         places.append(tag("li", both("markdown.more-places", count=rest)))
     words = each(*(prose(parts(rules, first.text, lang)) for lang in LANGUAGES))
