@@ -24,7 +24,8 @@ VENDOR = re.compile(
     r"(?:(?:npu|NPU|Npu|mlu|MLU|xpu|XPU|hpu|HPU)(?<![a-zA-Z]...)|(?:musa|MUSA)(?<![a-zA-Z]....))(?![a-zA-Z])"
 )
 DEVICE_VALUE = re.compile(r"""["'](npu|mlu|xpu|musa|hpu)(:\d+)?["']|\.(npu|mlu|xpu|musa|hpu)\b""")
-ALTERNATIVES = (ast.IfExp, ast.BoolOp, ast.List, ast.Tuple, ast.Set, ast.Dict)
+COLLECTIONS = (ast.List, ast.Tuple, ast.Set)
+ALTERNATIVES = (ast.IfExp, ast.BoolOp, ast.Dict, *COLLECTIONS)
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -35,13 +36,25 @@ def vendor_branch(module: PythonModule, offset: int) -> str | None:
     """
     if not module.fact("other vendors", lambda: VENDOR.search(module.text) is not None):
         return None
-    found = list(_beside(module, offset))
+    found = [*_counterparts(module, offset), *_beside(module, offset)]
     return next((text for text in found if names_npu(text)), found[0] if found else None)
 
 
 def names_npu(text: str) -> bool:
     """Whether a branch is the NPU's own."""
     return any(match[0].lower() == "npu" for match in VENDOR.finditer(text))
+
+
+def _counterparts(module: PythonModule, offset: int) -> Iterator[str]:
+    """``npu`` beside the method ``cuda`` of a class, ``to_npu`` beside the function ``to_cuda``."""
+    statement = module.statement_at(offset)
+    while statement is not None:
+        name = getattr(statement.node, "name", None)
+        if isinstance(statement.node, (*FUNCTIONS, ast.ClassDef)) and isinstance(name, str):
+            other = name.replace("cuda", "npu").replace("CUDA", "NPU").replace("Cuda", "Npu")
+            if other != name and other in statement.scope.bindings:
+                yield other
+        statement = statement.parent
 
 
 def _beside(module: PythonModule, offset: int) -> Iterator[str]:
@@ -72,6 +85,10 @@ def _sibling_values(module: PythonModule, statement: Statement, offset: int) -> 
     while node is not None:
         within, others = _split(module, node, offset)
         pattern = VENDOR if isinstance(node, ast.IfExp) else DEVICE_VALUE
+        if isinstance(within, ast.Call) and isinstance(node, COLLECTIONS):
+            others = [
+                o for o in others if isinstance(o, ast.Call) and _text(module, o.func) == _text(module, within.func)
+            ]
         if within is not None and isinstance(node, ALTERNATIVES):
             yield from (text for text in (_text(module, other) for other in others) if pattern.search(text))
         node = within

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from npu_migrate.rule import Rule, Status, dotted
+from npu_migrate.values.classes import OwnClasses
 from npu_migrate.values.devices import Devices
 from npu_migrate.values.numbers import is_int
+
+if TYPE_CHECKING:
+    from npu_migrate.engine.statements import Binding
 
 # Objects that hold options: what is read from them is a value, whatever it is called.
 HOLDERS = frozenset("args arg opt opts options cfg config conf params hparams flags FLAGS settings".split())
@@ -50,8 +55,7 @@ class CudaCall(Rule):
             return updated
         name = self.work.code(original)
         if owner is None:
-            self._judge_value(original, name)
-            return updated
+            return self._judge_value(original, updated, name)
         if not owner.startswith(TENSOR_TYPES):
             self._keep_foreign(original, owner)
             return updated
@@ -64,6 +68,15 @@ class CudaCall(Rule):
             return updated
         new = updated.with_changes(name=cst.Name("npu"))
         return self.rewrite(original, updated, new, "definition", at=original.name, after="npu")
+
+    def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.BaseExpression:
+        """``to_gpu = cuda`` and ``cuda = lambda self: self`` in the body of a class whose method is renamed."""
+        if original.value != "cuda" or self.is_part_of_name(original):
+            return updated
+        scope = self.work.scope_of(original)
+        if not scope.is_class or "npu" in scope.bindings or not any(map(_is_method, scope.bindings.get("cuda", ()))):
+            return updated
+        return self.rewrite(original, updated, updated.with_changes(value="npu"), "definition")
 
     def _moves_module_to_device(self, call: cst.Call) -> bool:
         """``model.cuda(device)`` with a device that is no index: torch_npu would make a device of it once more."""
@@ -97,7 +110,16 @@ class CudaCall(Rule):
             func, Status.KEPT, "foreign", at=func.attr, name=self.work.code(func), owner=owner.split(".", maxsplit=1)[0]
         )
 
-    def _judge_value(self, node: cst.Attribute, name: str) -> None:
+    def _judge_value(self, node: cst.Attribute, updated: cst.Attribute, name: str) -> cst.BaseExpression:
+        twin = self.expression(node)
+        if isinstance(twin, ast.Attribute) and OwnClasses.of(self.work.module, "cuda").is_torch(twin.value):
+            new = _renamed(updated)
+            self.need_import("torch_npu", node)
+            return self.rewrite(node, updated, new, "unbound", name=name, new=self.work.code(new))
+        self._leave_value(node, name)
+        return updated
+
+    def _leave_value(self, node: cst.Attribute, name: str) -> None:
         parts = dotted(node) or [""]
         if (
             parts[-2:-1] and (parts[-2] in HOLDERS or parts[-2].endswith(("args", "config", "cfg")))
@@ -111,9 +133,15 @@ class CudaCall(Rule):
         if not isinstance(twin, ast.Attribute) or not isinstance(twin.ctx, ast.Load):
             return True
         above = self.work.module.parent(twin)
-        return isinstance(above, (ast.If, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert)) or (
+        if isinstance(above, ast.IfExp):
+            return above.test is twin
+        return isinstance(above, (ast.If, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert)) or (
             (parts := dotted(node)) is not None and parts[:1] == ["self"] and not isinstance(above, ast.Call)
         )
+
+
+def _is_method(binding: Binding) -> bool:
+    return binding.kind == "def" or isinstance(binding.node, ast.Lambda)
 
 
 def _is_module(receiver: ast.expr) -> bool:
