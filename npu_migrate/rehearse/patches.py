@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Callable
 
 import torch
 
-from npu_migrate.rehearse import device, streams
+from npu_migrate.rehearse import device, streams, unused
 from npu_migrate.rehearse.interface import BACKEND, Value
 from npu_migrate.rehearse.modules import stand_in
 from npu_migrate.rehearse.words import words
@@ -20,6 +20,7 @@ def register(session: Session) -> None:
     """Apply all of them."""
     _run_backward_in_one_thread()
     refuse_data_parallel(session)
+    unused.register(session)
     _teach_accelerator()
     torch.nn.Module.npu = _module_npu
 

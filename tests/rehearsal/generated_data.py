@@ -103,18 +103,18 @@ def berkeley(tree: Path) -> None:
 
 
 def coco(tree: Path) -> None:
-    """COCO's layout with two pictures and one box each; and weights of noise where torchvision keeps downloads."""
+    """COCO's layout with four pictures and one box each; and weights of noise where torchvision keeps downloads."""
     chance = random.Random(0)
     for part in ("train", "val"):
         place = tree / "coco" / f"{part}2017"
         place.mkdir(parents=True, exist_ok=True)
-        for number in (1, 2):
+        for number in (1, 2, 3, 4):
             (place / f"{number}.png").write_bytes(_png(64, chance))
         listed = {
-            "images": [{"id": n, "file_name": f"{n}.png", "width": 64, "height": 64} for n in (1, 2)],
+            "images": [{"id": n, "file_name": f"{n}.png", "width": 64, "height": 64} for n in (1, 2, 3, 4)],
             "annotations": [
                 {"id": n, "image_id": n, "category_id": 1, "bbox": [10, 10, 32, 32], "area": 1024, "iscrowd": 0}
-                for n in (1, 2)
+                for n in (1, 2, 3, 4)
             ],
             "categories": [{"id": 1, "name": "box"}],
         }

@@ -20,12 +20,13 @@ python train.py --data tiny.yaml --cfg models/yolov5n.yaml --weights '' --img 64
 python val.py --data tiny.yaml --weights runs/train/exp/weights/last.pt --img 64 --device 0 --half --workers 0
 python detect.py --weights runs/train/exp/weights/last.pt --source tiny/images/val --img 64 --device 0
 """
+YOLO_DDP = (
+    "torchrun --standalone --nproc_per_node=2 train.py --data tiny.yaml --cfg models/yolov5n.yaml --weights '' --img "
+    "64 --batch 4 --epochs 1 --workers 0 --device 0,1 --noplots"
+)
 WORDS = "cd word_language_model; python main.py --accel --epochs 1 --batch_size 4 --bptt 8"
 IMAGENET = "cd imagenet; python main.py --dummy -a resnet18 --epochs 1 -b 4 -p 1 -j 0"
-IMAGENET_DDP = (
-    f"{IMAGENET} --world-size 1 --rank 0 --multiprocessing-distributed --dist-url tcp://127.0.0.1:29689 "
-    "--dist-backend hccl"
-)
+IMAGENET_DDP = f"{IMAGENET} --world-size 1 --rank 0 --multiprocessing-distributed --dist-url tcp://127.0.0.1:29689"
 SUPER = "cd super_resolution; python main.py --accel --upscale_factor 3 --batchSize 2 --testBatchSize 2 --nEpochs 1"
 TIMM = (
     "python train.py --data-dir pictures --model resnet18 --img-size 32 --num-classes 2 -b 4 --epochs 1 -j 1 --amp "
@@ -111,6 +112,26 @@ PROGRAMS = {
     "imagenet-ddp": Program("examples", IMAGENET_DDP, 2, 2, VISION),
     "timm": Program("timm", TIMM, needs=(*VISION, "huggingface_hub", "safetensors"), prepare=_pictures),
     "detr": Program("detr", DETR, needs=(*VISION, "pycocotools", "scipy"), prepare=generated_data.coco),
+    "detr-ddp": Program(
+        "detr",
+        DETR.replace("python", "torchrun --standalone --nproc_per_node=2"),
+        None,
+        2,
+        (*VISION, "pycocotools", "scipy"),
+        generated_data.coco,
+    ),
+    "yolov5-ddp": Program("yolov5", YOLO_DDP, None, 2, (*_yolo, "ultralytics"), _boxes),
+    "timm-prefetch": Program(
+        "timm", TIMM.replace("--no-prefetcher ", ""), None, 1, (*VISION, "huggingface_hub", "safetensors"), _pictures
+    ),
+    "timm-ddp": Program(
+        "timm",
+        TIMM.replace("python", "torchrun --standalone --nproc_per_node=2"),
+        None,
+        2,
+        (*VISION, "huggingface_hub", "safetensors"),
+        _pictures,
+    ),
     "mingpt": Program("mingpt", "python train.py"),
     "lightning": Program("lightning_fit", "python train.py", needs=("torch", "lightning"), edit=_give_an_accelerator),
     "hf-trainer": Program("hf_trainer", "python train.py", needs=("torch", "transformers", "accelerate")),

@@ -71,10 +71,10 @@ def migrated(tmp_path_factory):
 def test_it_runs(migrated, name, tier, capfd, tmp_path):
     program = PROGRAMS[name]
     for package in program.needs:
-        module, _, name = package.partition(".")
+        module, _, attribute = package.partition(".")
         found = pytest.importorskip(module)
-        if name and not hasattr(found, name):
-            pytest.skip(f"{module} here has no {name}")
+        if attribute and not hasattr(found, attribute):
+            pytest.skip(f"{module} here has no {attribute}")
     try:
         settings = settle(Settings(tier, RELEASE, max_steps=program.steps))[0]
     except InputError as error:
