@@ -82,13 +82,13 @@ def boxes(tree: Path) -> None:
 
 
 def pictures(folder: Path, size: int = 48, classes: int = 2) -> None:
-    """Four pictures of each class, to train and to validate, a folder each."""
+    """Twelve pictures of each class, to train and to validate, a folder each."""
     chance = random.Random(0)
     for part in ("train", "validation"):
         for label in range(classes):
             place = folder / part / f"class{label}"
             place.mkdir(parents=True, exist_ok=True)
-            for number in range(4):
+            for number in range(12):
                 (place / f"{number}.png").write_bytes(_png(size, chance))
 
 
