@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Callable, NamedTuple
 
@@ -87,7 +88,7 @@ def _give_an_accelerator(tree: Path) -> None:
     )
     program.write_text(text.replace("import lightning\n", f"import lightning\n{imports}"), encoding="utf-8")
     page = (RULES / "npu706_lightning" / "en.md").read_text(encoding="utf-8")
-    written = page[page.index("class NPUAccelerator") : page.index("\n\n\ntrainer = ")]
+    written = textwrap.dedent(page[page.index("    class NPUAccelerator") : page.index("\n\n\n    trainer = ")])
     accelerator = f"import torch\nfrom lightning.pytorch.accelerators import Accelerator\n\n\n{written}\n"
     (tree / "npu_accelerator.py").write_text(accelerator, encoding="utf-8")
 

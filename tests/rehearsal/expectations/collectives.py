@@ -185,10 +185,6 @@ def _unused(rank):
     assert whole.is_contiguous(memory_format=torch.channels_last)
 
 
-def unused_parameters_are_found():
-    _spawn(_unused)
-
-
 def _static(rank):
     model = DistributedDataParallel(nn.Linear(3, 3).npu(), device_ids=[rank], static_graph=True)
     for _ in range(2):
@@ -197,5 +193,10 @@ def _static(rank):
     assert model.module.weight.grad.device.type == "npu"
 
 
-def static_graph_trains():
-    _spawn(_static)
+def _both(rank):
+    _unused(rank)
+    _static(rank)
+
+
+def unused_parameters_are_found():
+    _spawn(_both)
