@@ -66,7 +66,17 @@ SETTINGS: Mapping[str, _Kind] = {
 }
 
 # A tree is somebody else's: it may say how it wants to be read, not what is written or which code is run.
-COMMAND_LINE_ONLY = ("apply", "diff-base", "force", "format", "output", "report", "rules", "write-baseline")
+COMMAND_LINE_ONLY = (
+    "apply",
+    "diff-base",
+    "force",
+    "format",
+    "output",
+    "rehearsal",
+    "report",
+    "rules",
+    "write-baseline",
+)
 
 
 def load(root: Path) -> dict[str, Any]:

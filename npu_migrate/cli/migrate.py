@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     import click
 
+    from npu_migrate.rehearse.report import Report as Rehearsal
     from npu_migrate.report.model import Report
     from npu_migrate.target import Choice
 
@@ -57,7 +59,9 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
         elif interrupted(root):
             shown.note(say("summary.interrupted"))
         choice = choose(root, options.torch_npu)
+        rehearsal = _rehearsal(options.rehearsal)
         report = gate.narrowed(_audit(shown, root, paths, options, choice, rules), options)
+        report = changed(report, rehearsal=rehearsal)
         changes = [Change(file.path, file.old, file.new) for file in report.changed]
         if options.apply:
             apply(root, changes, force=options.force)
@@ -90,6 +94,14 @@ def _audit(  # noqa: PLR0913, PLR0917  # a run is all of these
         results = list(migrate(paths, settings, meter))
     aim = model.Aim(target.torch_npu, target.torch, target.cann, options.style, options.safety)
     return model.build(results, aim, root, options.mode)
+
+
+def _rehearsal(path: Path | None) -> Rehearsal | None:
+    if path is None:
+        return None
+    from npu_migrate.rehearse.reading import read  # noqa: PLC0415 - only runs with a rehearsal pay
+
+    return read(path)
 
 
 def _cpus() -> int:

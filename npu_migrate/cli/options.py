@@ -45,6 +45,7 @@ class Options:
     rules: tuple[Path, ...]
     diff: bool
     report: tuple[Path, ...]
+    rehearsal: Path | None
     format: str
     check: bool
     baseline: Path | None

@@ -18,7 +18,7 @@ from npu_migrate.wording import LANGUAGES
 if TYPE_CHECKING:
     from npu_migrate.rehearse import Report
 
-SUFFIXES = (".json", ".txt")
+SUFFIXES = (".json", ".txt", ".html")
 
 
 @click.command(cls=Command, key="rehearse", context_settings={"allow_interspersed_args": False})
@@ -70,4 +70,12 @@ def rehearse(  # noqa: PLR0913 - one argument an option
 
 
 def _write(done: Report, path: Path, lang: str) -> None:
-    path.write_text(done.json() if path.suffix == ".json" else done.text(lang), encoding="utf-8")
+    path.write_text(_in_format(done, path.suffix, lang), encoding="utf-8")
+
+
+def _in_format(done: Report, suffix: str, lang: str) -> str:
+    if suffix == ".html":
+        from npu_migrate.report.html import render_rehearsal  # noqa: PLC0415 - only this format pays
+
+        return render_rehearsal(done, lang)
+    return done.json() if suffix == ".json" else done.text(lang)

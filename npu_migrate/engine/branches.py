@@ -1,7 +1,7 @@
 """Code that already has a branch for NPUs: its CUDA branch belongs to CUDA.
 
 Only the structure counts (another arm of the same ``if`` chain, or a sibling ``if`` that leaves the block, tests for an
-NPU), so that a file already migrated by this tool is judged as before.
+NPU; a flag of the same name is set for one), so that a file already migrated by this tool is judged as before.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VENDOR = re.compile(
     r"(?:(?:npu|NPU|Npu|mlu|MLU|xpu|XPU|hpu|HPU)(?<![a-zA-Z]...)|(?:musa|MUSA)(?<![a-zA-Z]....))(?![a-zA-Z])"
 )
+_CUDA = re.compile("cuda", re.IGNORECASE)
 DEVICE_VALUE = re.compile(r"""["'](npu|mlu|xpu|musa|hpu)(:\d+)?["']|\.(npu|mlu|xpu|musa|hpu)\b""")
 COLLECTIONS = (ast.List, ast.Tuple, ast.Set)
 ALTERNATIVES = (ast.IfExp, ast.BoolOp, ast.Dict, *COLLECTIONS)
@@ -61,6 +62,7 @@ def _beside(module: PythonModule, offset: int) -> Iterator[str]:
     statement = module.statement_at(offset)
     if statement is not None:
         yield from _sibling_values(module, statement, offset)
+        yield from _sibling_flags(module, statement)
     child: ast.AST | None = None
     while statement is not None:
         yield from _sibling_tests(module, statement)
@@ -75,6 +77,23 @@ def _test_of_if_before(module: PythonModule, statement: Statement, child: ast.AS
     node = statement.node
     if isinstance(node, ast.If) and child in node.orelse and _about_vendor(module, node.test):
         yield _text(module, node.test)
+
+
+def _sibling_flags(module: PythonModule, statement: Statement) -> Iterator[str]:
+    """``is_npu`` for the statement that sets ``is_cuda``, where the same block sets both."""
+    own = _flag(module, statement.node)
+    if "cuda" not in own.lower() or VENDOR.search(own):
+        return
+    for node in _block(module, statement):
+        other = _flag(module, node)
+        if VENDOR.search(other) and _CUDA.sub("", own) == VENDOR.sub("", other):
+            yield other
+
+
+def _flag(module: PythonModule, node: ast.AST) -> str:
+    """What a statement sets, where that is one name or attribute."""
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    return _text(module, target) if isinstance(target, (ast.Name, ast.Attribute)) else ""
 
 
 def _sibling_values(module: PythonModule, statement: Statement, offset: int) -> Iterator[str]:
@@ -129,13 +148,15 @@ def _chain(statement: Statement) -> Iterator[ast.If]:
 
 def _leaving_siblings(module: PythonModule, statement: Statement) -> Iterator[ast.If]:
     """``if`` statements of the same block that all leave it: alternatives written one below the other."""
-    if not _leaves(statement.node):
-        return
+    if _leaves(statement.node):
+        yield from (node for node in _block(module, statement) if isinstance(node, ast.If) and _leaves(node))
+
+
+def _block(module: PythonModule, statement: Statement) -> list[ast.stmt]:
+    """The statements among which this one stands."""
     owner = statement.parent.node if statement.parent is not None else module.tree
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(owner, name, None)
-        if isinstance(block, list) and statement.node in block:
-            yield from (node for node in block if isinstance(node, ast.If) and _leaves(node))
+    blocks = (getattr(owner, name, None) for name in ("body", "orelse", "finalbody"))
+    return next((block for block in blocks if isinstance(block, list) and statement.node in block), [])
 
 
 def _leaves(node: ast.AST) -> bool:

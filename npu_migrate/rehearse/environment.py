@@ -42,7 +42,7 @@ def prepare(folder: Path, settings: Settings, base: dict[str, str] | None = None
     if settings.tier == "portable":
         _write_metadata(site, Facts(settings.torch_npu))
     else:
-        package = wheel.unpacked()
+        package = wheel.unpacked(settings.torch_npu)
         libraries = stubs.build(package / "torch_npu", wheel.cache())
         environment.update(tier.environment(libraries, settings.devices))
         added.append(str(package))

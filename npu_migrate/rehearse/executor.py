@@ -31,6 +31,8 @@ _MAY_MIX = frozenset(
 )
 _NUMBERS = (int, float, complex)
 _INDEXING = ("aten::index.", "aten::index_put", "aten::_index_put")
+_VALUES = 2  # the place of what is written, in index_put
+_MASKS = (torch.bool, torch.uint8)
 _SYNCHRONISES = frozenset(
     "aten::" + name for name in ["nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "equal"]
 )
@@ -88,8 +90,31 @@ class Operator:
         self.may_mix = self.name in _MAY_MIX
         self.seeded = torch.Tag.nondeterministic_seeded in call.tags
         self.takes_generator = any(argument.name == "generator" for argument in schema.arguments)
+        self.indexes = self.name.startswith(_INDEXING)
         self.synchronises = self.name in _SYNCHRONISES
         self.warned = False
+        self.remarks: dict[Value, str] = {}
+
+    def check_type(self, args: tuple[Value, ...]) -> None:
+        """Make a remark where the documents do not name the type of the first tensor.
+
+        The documents of indexed writing name the types of the indices.
+        """
+        first = args[0] if args else None
+        first = first[0] if isinstance(first, (list, tuple)) and first else first
+        if not isinstance(first, torch.Tensor) or first.device.type != BACKEND:
+            return
+        remark = self.remarks.get(first.dtype)
+        if remark is None:
+            remark = self.remarks[first.dtype] = self._remark(str(first.dtype).removeprefix("torch."))
+        if remark:
+            self.session.note("dtype", remark)
+
+    def _remark(self, dtype: str) -> str:
+        named, taken = ("", ()) if self.indexes else self.session.facts.types(self.name)
+        return (
+            f"{self.name}: {dtype} is not among the documented types of {named}" if named and dtype not in taken else ""
+        )
 
     def admit(self) -> None:
         """Count the call; warn or refuse where the target does not carry it out itself."""
@@ -105,6 +130,17 @@ class Operator:
             raise NotImplementedError(message)
         if self.synchronises:
             session.note("sync", self.name)
+
+    def check_mask(self, args: tuple[Value, ...]) -> None:
+        """Make a remark on a boolean index: how many elements it means is known when the device has counted them.
+
+        One value for all of them is a masked fill, which needs no count.
+        """
+        if len(args) > _VALUES and args[_VALUES].numel() == 1:
+            return
+        indices = args[1] if len(args) > 1 else ()
+        if any(index is not None and index.dtype in _MASKS and index.device.type == BACKEND for index in indices):
+            self.session.note("sync", "boolean indexing")
 
     def _fall_back(self) -> None:
         settings = self.session.settings
@@ -122,6 +158,9 @@ class Operator:
         """Carry the operator out."""
         device.start()
         self.admit()
+        self.check_type(args)
+        if self.indexes:
+            self.check_mask(args)
         call = _Call(self)
         lowered = [call.lower(value) for value in args]
         named = {name: call.lower(value) for name, value in kwargs.items()}
@@ -210,7 +249,7 @@ class _Call:
             self.index = place.index
         elif self.index != place.index and not self.operator.may_mix:
             self._refuse(f"{BACKEND}:{self.index}", place)
-        if value.dtype in _RARE_DTYPES:
+        if value.dtype in _RARE_DTYPES and not self.operator.remarks.get(value.dtype):
             self.operator.session.note("dtype", f"{self.operator.name}: {str(value.dtype)[6:]}")
         if value.layout is not torch.strided:
             return self._remember(value, memory.sparse_alias(value))
@@ -231,7 +270,7 @@ class _Call:
             name = self.operator.name
             if not self.operator.may_mix:
                 self._refuse(f"{BACKEND}:{self.index}", "cpu")
-            if name.startswith(_INDEXING) and args[0] is self.cpu:
+            if self.operator.indexes and args[0] is self.cpu:
                 message = "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
                 self.operator.session.note("device-mix", f"{name}: {message}")
                 raise RuntimeError(message)

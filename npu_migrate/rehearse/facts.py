@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from npu_migrate import target
+from npu_migrate.target.support import support
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +31,8 @@ _STATES = {
     target.OpStatus.CPU_FALLBACK: State.CPU_FALLBACK,
     target.OpStatus.MISSING: State.UNSUPPORTED,
 }
+_TYPES = {"fp16": "float16", "fp32": "float32", "fp64": "float64", "bf16": "bfloat16"}
+_FAMILY = "A2"
 _AUTOLOADS_SINCE = (2, 5)
 
 
@@ -57,6 +60,19 @@ class Facts:
         """The state of ``aten::base.overload``."""
         known = self._target.operator(operator)
         return State.UNKNOWN if known is None else _STATES[known.status]
+
+    def types(self, operator: str) -> tuple[str, frozenset[str]]:
+        """A Python name of ``aten::base.overload`` and torch's names of the types that its documents give for A2.
+
+        What any of the operator's names takes counts; both are empty where the documents name no types.
+        """
+        named, taken = "", frozenset[str]()
+        for name in self._target.spellings(operator.removeprefix("aten::").partition(".")[0]):
+            documented = support(self.torch, name)
+            if documented and documented.dtypes_on(_FAMILY):
+                named = named or name
+                taken |= {_TYPES.get(one, one) for one in documented.dtypes_on(_FAMILY)}
+        return named, taken
 
     def registered(self, operators: Iterable[str]) -> list[str]:
         """Those operators for which the release registers a kernel of its own."""

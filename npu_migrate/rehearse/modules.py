@@ -49,7 +49,7 @@ class TargetModule(types.ModuleType):
             return sys.modules[full]
         if hidden:
             self._lacking(name, full, note=False)
-        made = parts[name] = _stand_in(full, session)
+        made = parts[name] = stand_in(full, session)
         return made
 
     def _used(self, full: str) -> None:
@@ -69,8 +69,8 @@ class TargetModule(types.ModuleType):
         return sorted({*self.__dict__, *self.__dict__["_parts"]})
 
 
-def _stand_in(full: str, session: Session) -> type:
-    """A class, so that it can be called, subclassed and asked about; nothing of it can be made."""
+def stand_in(full: str, session: Session) -> type:
+    """What the release has and the rehearsal does not: a class, to be subclassed and asked about, but never made."""
 
     def refuse(*_args: Value, **_kwargs: Value) -> Value:
         session.journal.note("not-carried-out", full)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Callable
 
 import torch
 
-from npu_migrate.rehearse import device, streams
+from npu_migrate.rehearse import device, streams, unused
 from npu_migrate.rehearse.interface import BACKEND, Value
+from npu_migrate.rehearse.modules import stand_in
 from npu_migrate.rehearse.words import words
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ def register(session: Session) -> None:
     """Apply all of them."""
     _run_backward_in_one_thread()
     refuse_data_parallel(session)
+    unused.register(session)
     _teach_accelerator()
     torch.nn.Module.npu = _module_npu
 
@@ -59,6 +61,14 @@ def refuse_data_parallel(session: Session) -> None:
         raise NotImplementedError(message)
 
     torch.nn.DataParallel.forward = forward
+
+
+def refuse_graphs(session: Session) -> None:
+    """Capturing a graph records launches on the device, of which there are none: a replay would compute nothing."""
+    for name in words("NPUGraph graph make_graphed_callables graph_pool_handle"):
+        for owner in (torch.npu, getattr(torch.npu, "graphs", None)):
+            if hasattr(owner, name):
+                setattr(owner, name, stand_in(f"torch_npu.npu.{name}", session))
 
 
 def _teach_accelerator() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from npu_migrate.rehearse.environment import prepare
 from npu_migrate.rehearse.settings import Settings
-from npu_migrate.rehearse.simulate import simulate
+from npu_migrate.rehearse.simulation import simulate
 
 if TYPE_CHECKING:
     from npu_migrate.rehearse.report import Report

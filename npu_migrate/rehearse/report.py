@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npu_migrate import __version__, tomlfile
-from npu_migrate.wording import fill
+from npu_migrate import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 SCHEMA_VERSION = 1
 PROBLEMS = ("cuda", "device-mix", "missing-name", "not-carried-out", "unsupported", "dtype")
 ADVICE = ("sync", "advice")
-_SHOWN = 12
+NAMES = "npu-name"
+STATES = ("cpu-fallback", "unsupported", "emulated", "unknown")
+"""The states worth telling of, worst first."""
+TIERS = ("portable", "faithful")
+ENDS = ("finished", "steps", "time", "interrupted")
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,16 @@ class Report:
         """The operators in a state."""
         return [use for use in self.operators if use.state == state]
 
+    def remarks(self, kind: str) -> list[Note]:
+        """The notes of a kind, in the order to show them: what makes the host wait most comes first."""
+        found = self.of(kind)
+        return sorted(found, key=lambda note: -note.count) if kind == "sync" else found
+
+    def pace(self, note: Note) -> float | None:
+        """How often the host waits there in one step of one process, on average; None where no step was taken."""
+        steps = self.steps * max(self.processes, 1)
+        return round(note.count / steps, 2) if steps and note.kind == "sync" else None
+
     def data(self) -> dict[str, Any]:
         """The report as plain data, of ``schema_version`` 1."""
         states = Counter(use.state for use in self.operators)
@@ -114,8 +126,12 @@ class Report:
                 "notes": dict(sorted(Counter(note.kind for note in self.notes).items())),
             },
             "operators": [vars(use) for use in self.operators],
-            "notes": [vars(note) for note in self.notes],
+            "notes": [self._note_data(note) for note in self.notes],
         }
+
+    def _note_data(self, note: Note) -> dict[str, Any]:
+        extra = {"per_step": self.pace(note)} if note.kind == "sync" else {}
+        return {**vars(note), **extra}
 
     def json(self) -> str:
         """The report as JSON text."""
@@ -123,56 +139,6 @@ class Report:
 
     def text(self, lang: str = "en") -> str:
         """The report for people."""
-        say = Words(lang)
-        lines = [say("limits", torch_npu=self.torch_npu, tier=say(f"tier.{self.tier}"))]
-        if self.why[0]:
-            lines.append(say(f"why.{self.why[0]}", fact=self.why[1]))
-        lines.append("")
-        lines.append(say(f"ended.{self.ended}", code=self.exit_code, steps=self.steps, processes=self.processes))
-        calls = sum(use.count for use in self.operators)
-        lines.append(say("operators", kinds=len(self.operators), calls=calls) if self.used else say("unused"))
-        for state in ("cpu-fallback", "unsupported", "emulated", "unknown"):
-            lines += self._uses(say, state)
-        for kind in (*PROBLEMS, *ADVICE):
-            lines += self._remarks(say, kind)
-        return "\n".join(lines) + "\n"
+        from npu_migrate.rehearse.telling import text  # noqa: PLC0415  (which reads this file)
 
-    def _uses(self, say: Words, state: str) -> list[str]:
-        uses = self.in_state(state)
-        if not uses:
-            return []
-        rows = [say("row", detail=use.name, where=use.where or "-", count=use.count) for use in uses]
-        return ["", say(f"state.{state}", count=len(uses)), *_head(say, rows)]
-
-    def _remarks(self, say: Words, kind: str) -> list[str]:
-        notes = sorted(self.of(kind), key=lambda note: -note.count) if kind == "sync" else self.of(kind)
-        if not notes:
-            return []
-        rows = [say("row", detail=note.detail, where=note.where or "-", count=note.count) for note in notes]
-        return ["", say(f"kind.{kind}", count=len(notes)), *_head(say, rows)]
-
-
-def _head(say: Words, rows: list[str]) -> list[str]:
-    rest = len(rows) - _SHOWN
-    return [*rows[:_SHOWN], say("more", count=rest)] if rest > 0 else rows
-
-
-class Words:
-    """The sentences of a report in one language."""
-
-    def __init__(self, lang: str) -> None:
-        """Choose the language."""
-        self._lang = lang
-
-    def __call__(self, name: str, **facts: object) -> str:
-        """One sentence."""
-        entry = _table()
-        for part in name.split("."):
-            entry = entry[part]
-        template: str = entry[self._lang]
-        return fill(template, {fact: str(value) for fact, value in facts.items()})
-
-
-@lru_cache(maxsize=1)
-def _table() -> dict[str, Any]:
-    return tomlfile.read(Path(__file__).with_name("messages.toml"))
+        return text(self, lang)

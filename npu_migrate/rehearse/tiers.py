@@ -46,16 +46,18 @@ def _release_of_installed_torch() -> str | None:
 
 
 def _faithful(settings: Settings) -> Settings:
-    name, _ = wheel.pin()
-    version = name.split("-")[1]
-    if settings.tier == "auto" and settings.torch_npu is not None:
-        wanted = Facts(settings.torch_npu).torch_npu
-        if wanted != version:
-            reason = "other-release"
-            raise wheel.Unfit(reason, version)
+    wanted = Facts(settings.torch_npu).torch_npu if settings.torch_npu is not None else None
+    name, _ = wheel.pin(wanted)
+    version = wheel.version_of(name)
+    if settings.tier == "auto" and wanted not in {None, version}:
+        reason = "other-release"
+        raise wheel.Unfit(reason, version)
+    if settings.tier == "auto" and not wheel.tried(name):
+        reason = "not-tried"
+        raise wheel.Unfit(reason, version)
     missing = stubs.missing_tools()
     if missing:
         reason = "no-tools"
         raise wheel.Unfit(reason, ", ".join(missing))
-    wheel.unpacked()
-    return replace(settings, tier="faithful", torch_npu=settings.torch_npu or version)
+    wheel.unpacked(wanted)
+    return replace(settings, tier="faithful", torch_npu=wanted or version)

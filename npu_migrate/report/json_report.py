@@ -21,7 +21,7 @@ SCHEMA_VERSION = 1
 def render(report: Report, rules: Registry, lang: str) -> str:
     """The whole report as text."""
     aim = report.aim
-    document = {
+    document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "npu-migrate", "version": __version__},
         "target": {
@@ -45,6 +45,8 @@ def render(report: Report, rules: Registry, lang: str) -> str:
             for file in report.files
         ],
     }
+    if report.rehearsal:
+        document["rehearsal"] = report.rehearsal.data()
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 

@@ -14,6 +14,7 @@ from npu_migrate.model import Status
 from npu_migrate.packs import REVIEWS
 from npu_migrate.patch.diff import display
 from npu_migrate.plain import plain
+from npu_migrate.rehearse.telling import Words, groups, merged
 from npu_migrate.report import summary
 from npu_migrate.report.effort import headline, steps
 from npu_migrate.report.model import diff, place
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from npu_migrate.model import FileResult
     from npu_migrate.packs import Registry
+    from npu_migrate.rehearse.report import Report as Rehearsal
+    from npu_migrate.rehearse.telling import Row
     from npu_migrate.report.model import Report
 
 # Hosts refuse comments above 65 536 characters; the rest is room for what a bot puts around the report.
@@ -99,8 +102,26 @@ def _sections(report: Report, rules: Registry, lang: str) -> Iterable[Section]:
             yield Section(f"\n<details>\n<summary>{title}</summary>\n\n", items, "\n</details>\n")
         else:
             yield Section(f"\n#### {title}\n\n", items)
+    if report.rehearsal:
+        yield _rehearsal(report.rehearsal, report.aim.torch_npu, lang)
     yield _rules(report, rules, lang)
     yield Section(f"\n#### {say(lang, 'markdown.diffs')}\n", list(_diffs(report, rules, lang)))
+
+
+def _rehearsal(done: Rehearsal, torch_npu: str, lang: str) -> Section:
+    told = Words(lang)
+    head = "".join(f"{prose(split(line))}<br>\n" for line in merged(done, torch_npu, told))
+    items = []
+    for group in groups(done):
+        shown = "".join(f"<br>{_met(row)}\n" for row in group.rows[:_PLACES])
+        rest = len(group.rows) - _PLACES
+        more = f"<br>{say(lang, 'markdown.more-places', count=rest)}\n" if rest > 0 else ""
+        items.append(f"- {group.title(told)}\n{shown}{more}")
+    return Section(f"\n#### {told('title')}\n\n{head}\n", items or ["\n"])
+
+
+def _met(row: Row) -> str:
+    return f"{code(row.where or '-')} {code(row.what)} x{row.times}"
 
 
 def _kind(kind: Kind, rules: Registry, lang: str) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from npu_migrate.model import FileResult, Finding
+    from npu_migrate.rehearse.report import Report as Rehearsal
 
 _ENGINE = "NPU000"
 
@@ -35,6 +36,7 @@ class Report:
     """One run; ``files`` are those with something to say, by path.
 
     ``root`` is for reading source lines: a report shows only its name, so that it is the same everywhere.
+    ``rehearsal`` is what a run of the migrated program on a simulated NPU told, if one was given.
     """
 
     aim: Aim
@@ -42,6 +44,7 @@ class Report:
     mode: str
     scanned: int
     files: tuple[FileResult, ...]
+    rehearsal: Rehearsal | None = None
 
     @property
     def name(self) -> str:

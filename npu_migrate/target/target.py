@@ -120,6 +120,11 @@ class Target:
             if base in (_overloads(self.column) if bases is None else bases):
                 yield from _spellings(base, listed)
 
+    def spellings(self, base: str) -> tuple[str, ...]:
+        """The Python names of an operator: ``torch.Tensor.mm`` and ``torch.mm`` for ``mm``; none for an inner one."""
+        listed = store.table("operators").get("python", {})
+        return tuple(_spellings(base, listed[base])) if base in listed else ()
+
     def doubtful(self) -> Iterator[Operator]:
         """The operators that are missing or run on the CPU, by themselves or by what they call."""
         for name, letter in _letters(self.column).items():

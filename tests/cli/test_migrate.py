@@ -134,3 +134,35 @@ def test_several_paths_share_a_root(migrate, tree, engine):
 def test_an_interrupted_apply_is_mentioned(migrate, tree, monkeypatch):
     monkeypatch.setattr("npu_migrate.cli.migrate.interrupted", lambda _root: True)
     assert "broken off" in migrate(tree).stderr
+
+
+REHEARSED = {
+    "schema_version": 1,
+    "target": {"torch_npu": "2.7.1.post11", "torch": "2.7.1", "cann": ""},
+    "tier": "portable",
+    "command": ["python", "train.py"],
+    "exit_code": 0,
+    "ended": "finished",
+    "steps": 2,
+    "processes": 1,
+    "operators": [{"name": "aten::lgamma", "count": 2, "state": "cpu-fallback", "where": "train.py:3"}],
+    "notes": [],
+}
+
+
+def test_a_rehearsal_goes_into_the_summary_and_the_reports(migrate, tree, tmp_path):
+    told = tmp_path / "rehearsal.json"
+    told.write_text(json.dumps(REHEARSED), encoding="utf-8")
+    result = migrate(tree, "--rehearsal", told, "--report", tmp_path / "r.json", "--lang", "en")
+    assert "Rehearsal (portable)" in result.stdout
+    assert "on the CPU: 1" in " ".join(result.stdout.split())
+    assert json.loads((tmp_path / "r.json").read_bytes())["rehearsal"]["operators"] == REHEARSED["operators"]
+
+
+def test_a_rehearsal_that_is_none_is_one_line(migrate, tree, tmp_path):
+    told = tmp_path / "rehearsal.json"
+    told.write_text("{}", encoding="utf-8")
+    for path in (told, tmp_path / "missing.json"):
+        result = migrate(tree, "--rehearsal", path)
+        assert result.exit_code == 2
+        assert len(result.stderr.splitlines()) == 1

@@ -18,7 +18,7 @@ from npu_migrate.rehearse.settings import Settings
 from npu_migrate.rehearse.tiers import settle
 
 HERE = Path(__file__).parent
-MODULES = ("devices", "tensors", "training", "runtime", "operators", "overlaps", "collectives")
+MODULES = ("devices", "tensors", "layouts", "training", "saving", "runtime", "operators", "overlaps", "collectives")
 RELEASES = {"portable": "2.7.1", "faithful": None}
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import random
 import struct
@@ -78,3 +79,55 @@ def boxes(tree: Path) -> None:
             (labels / f"{number}.txt").write_text("0 0.41 0.41 0.5 0.5\n", encoding="utf-8")
     described = "path: tiny\ntrain: images/train\nval: images/val\nnc: 1\nnames: [box]\n"
     (tree / "tiny.yaml").write_text(described, encoding="utf-8")
+
+
+def pictures(folder: Path, size: int = 48, classes: int = 2) -> None:
+    """Twelve pictures of each class, to train and to validate, a folder each."""
+    chance = random.Random(0)
+    for part in ("train", "validation"):
+        for label in range(classes):
+            place = folder / part / f"class{label}"
+            place.mkdir(parents=True, exist_ok=True)
+            for number in range(12):
+                (place / f"{number}.png").write_bytes(_png(size, chance))
+
+
+def berkeley(tree: Path) -> None:
+    """The folders of BSDS300, with four pictures each."""
+    chance = random.Random(0)
+    for part in ("train", "test"):
+        place = tree / "dataset" / "BSDS300" / "images" / part
+        place.mkdir(parents=True, exist_ok=True)
+        for number in range(4):
+            (place / f"{number}.png").write_bytes(_png(96, chance))
+
+
+def coco(tree: Path) -> None:
+    """COCO's layout with four pictures and one box each; and weights of noise where torchvision keeps downloads."""
+    chance = random.Random(0)
+    for part in ("train", "val"):
+        place = tree / "coco" / f"{part}2017"
+        place.mkdir(parents=True, exist_ok=True)
+        for number in (1, 2, 3, 4):
+            (place / f"{number}.png").write_bytes(_png(64, chance))
+        listed = {
+            "images": [{"id": n, "file_name": f"{n}.png", "width": 64, "height": 64} for n in (1, 2, 3, 4)],
+            "annotations": [
+                {"id": n, "image_id": n, "category_id": 1, "bbox": [10, 10, 32, 32], "area": 1024, "iscrowd": 0}
+                for n in (1, 2, 3, 4)
+            ],
+            "categories": [{"id": 1, "name": "box"}],
+        }
+        described = tree / "coco" / "annotations" / f"instances_{part}2017.json"
+        described.parent.mkdir(parents=True, exist_ok=True)
+        described.write_text(json.dumps(listed), encoding="utf-8")
+    _noise_for_the_backbone(tree / "hub" / "hub" / "checkpoints")
+
+
+def _noise_for_the_backbone(folder: Path) -> None:
+    import torch  # noqa: PLC0415  (only this program wants both)
+    import torchvision  # noqa: PLC0415
+
+    folder.mkdir(parents=True, exist_ok=True)
+    name = torchvision.models.ResNet50_Weights.IMAGENET1K_V1.url.rpartition("/")[2]
+    torch.save(torchvision.models.resnet50().state_dict(), folder / name)

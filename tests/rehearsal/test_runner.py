@@ -14,6 +14,7 @@ import pytest
 from npu_migrate.errors import InputError
 from npu_migrate.rehearse import Settings, run
 from npu_migrate.rehearse.report import Report
+from npu_migrate.rehearse.tiers import settle
 
 ROOT = Path(__file__).parents[2]
 TRAIN = """
@@ -217,3 +218,58 @@ def test_reports_speak_both_languages():
     assert "no real NPU was involved" in report.text("en")
     assert "模拟 NPU" in report.text("zh")
     assert report.json() == report.json()
+
+
+@pytest.mark.parametrize("tier", ["portable", pytest.param("faithful", marks=pytest.mark.slow)])
+def test_types_that_the_documents_leave_out_are_shown(tree, tier):
+    try:
+        settled = settle(Settings(tier))[0]
+    except InputError as error:
+        pytest.skip(str(error))
+    root = tree(
+        "p.py",
+        "import torch, torch_npu\n"
+        "whole = torch.ones(3, 3, dtype=torch.int32).npu()\n"
+        "whole.max()\n"
+        "whole.float().max()\n"
+        "double = torch.ones(3, 3, dtype=torch.float64).npu()\n"
+        "double @ double\n"
+        "double[whole > 0] = 1\n",
+    )
+    report = run(root, ["python", "p.py"], settled)
+    documented = {(note.where, note.detail) for note in report.of("dtype") if "documented" in note.detail}
+    assert documented == {
+        ("p.py:3", "aten::max: int32 is not among the documented types of torch.Tensor.max"),
+        ("p.py:6", "aten::mm: float64 is not among the documented types of torch.Tensor.mm"),
+    }
+
+
+@pytest.mark.parametrize("tier", ["portable", pytest.param("faithful", marks=pytest.mark.slow)])
+def test_waits_are_counted_by_line_and_by_step(tree, tier):
+    try:
+        settled = settle(Settings(tier))[0]
+    except InputError as error:
+        pytest.skip(str(error))
+    root = tree(
+        "p.py",
+        "import torch, torch_npu\n"
+        "model = torch.nn.Linear(3, 3).npu()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for step in range(4):\n"
+        "    loss = model(torch.ones(2, 3).npu()).sum()\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+        "    loss.item(), loss.item()\n"
+        "    loss.detach().cpu()\n"
+        "    model.weight[model.weight > 9]\n"
+        "    loss.nonzero()\n"
+        "    model.weight.data[model.weight > 9] = 1\n",
+    )
+    report = run(root, ["python", "p.py"], settled)
+    paces = {(note.where, note.detail): report.pace(note) for note in report.of("sync")}
+    assert paces == {
+        ("p.py:8", ".item()"): 2.0,
+        ("p.py:9", "copy to the host"): 1.0,
+        ("p.py:10", "boolean indexing"): 1.0,
+        ("p.py:11", "aten::nonzero"): 1.0,
+    }

@@ -98,6 +98,7 @@ def install(settings: Settings) -> None:
     emulate.override(session)
     hccl.replace(session)
     patches.refuse_data_parallel(session)
+    patches.refuse_graphs(session)
     names.watch(session)
     watch.register(session)
     _kept.append(session)

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 from npu_migrate import tomlfile
+from npu_migrate.target import versions
 
 _PINS = Path(__file__).with_name("wheels.toml")
 _CACHE = "NPU_MIGRATE_CACHE"
@@ -49,30 +50,49 @@ def installed_torch() -> str:
         raise Unfit(reason, "torch") from None
 
 
-def pin() -> tuple[str, str]:
-    """The file name and hash of the wheel for this Python and this torch.
+def here() -> tuple[str, str]:
+    """The tags of this Python and this processor in the names of wheels."""
+    return f"cp{sys.version_info.major}{sys.version_info.minor}", os.uname().machine
+
+
+def version_of(name: str) -> str:
+    """The release that a wheel holds."""
+    return name.split("-")[1]
+
+
+def tried(name: str) -> bool:
+    """Whether the wheel's release has been run under the expectations."""
+    return version_of(name) in tomlfile.read(_PINS)["tried"]
+
+
+def pin(wanted: str | None = None) -> tuple[str, str]:
+    """The file name and hash of the wheel for this Python and this torch: of the release asked for, else the newest.
 
     Raises:
         Unfit: there is none.
     """
     torch = installed_torch()
-    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    machine = os.uname().machine
+    tag, machine = here()
     pins: dict[str, str] = tomlfile.read(_PINS)["sha256"]
-    for name, digest in sorted(pins.items()):
-        if name.startswith(f"torch_npu-{torch}") and f"-{tag}-" in name and name.endswith(f"{machine}.whl"):
-            return name, digest
-    reason = "no-wheel"
-    raise Unfit(reason, f"torch {torch} {tag} {machine}")
+    fitting = [
+        name
+        for name in pins
+        if version_of(name).partition(".post")[0] == torch and f"-{tag}-" in name and name.endswith(f"{machine}.whl")
+    ]
+    if not fitting:
+        reason = "no-wheel"
+        raise Unfit(reason, f"torch {torch} {tag} {machine}")
+    best = max(fitting, key=lambda name: (version_of(name) == wanted, versions.key(version_of(name))))
+    return best, pins[best]
 
 
-def unpacked() -> Path:
+def unpacked(wanted: str | None = None) -> Path:
     """The folder with the unpacked wheel, fetched where it is not there.
 
     Raises:
         Unfit: it cannot be had.
     """
-    name, digest = pin()
+    name, digest = pin(wanted)
     final = cache() / name[: -len(".whl")]
     if not final.is_dir():
         final.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +109,7 @@ def _fetch(name: str, digest: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     if not path.exists():
-        version = name.split("-")[1]
+        version = version_of(name)
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", str(folder)]
         try:
             subprocess.run([*command, f"torch_npu=={version}"], check=True, capture_output=True)  # noqa: S603

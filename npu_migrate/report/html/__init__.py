@@ -5,25 +5,53 @@ from __future__ import annotations
 import base64
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable
 
 from npu_migrate import __version__
 from npu_migrate.model import Status
-from npu_migrate.report.html import coverage, data, page, rule_pages
+from npu_migrate.report.html import coverage, data, page, rehearsal, rule_pages
 from npu_migrate.report.html.tags import Markup, both, tag
 from npu_migrate.report.words import say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from npu_migrate.packs import Registry
+    from npu_migrate.rehearse.report import Report as Rehearsal
     from npu_migrate.report.model import Report
 
 _ASSETS = Path(__file__).with_name("assets")
-_SCRIPTS = ("dom.js", "diff.js", "sites.js", "switches.js")
+_LOOKS = "looks.js"
+_SCRIPTS = (_LOOKS, "dom.js", "diff.js", "sites.js", "switches.js")
 
 
 def render(report: Report, rules: Registry, lang: str) -> str:
     """The whole page."""
-    script = "'use strict';\n" + "".join(_asset(name) for name in _SCRIPTS)
+    names, sections = page.section_names(report), _sections(report, rules, lang)
+    body = [
+        tag("a", both("page.skip"), href="#main", cls="skip"),
+        page.head(report, lang),
+        page.contents(lang, names),
+        tag("main", [sections[name]() for name in names], id="main", tabindex=-1),
+        tag("footer", tag("p", both("page.made-by", version=__version__))),
+        tag("script", Markup(data.script_data(report, rules)), type="application/json", id="data"),
+    ]
+    return _document(f"{report.name}: npu-migrate, {say(lang, 'page.about')}", body, _SCRIPTS, lang)
+
+
+def render_rehearsal(done: Rehearsal, lang: str) -> str:
+    """A page about a rehearsal alone."""
+    name = " ".join(done.command)
+    body = [
+        page.banner("page.about-rehearsal", lang, tag("h1", name)),
+        tag("main", page.section("rehearsal", rehearsal.alone(done)), id="main"),
+        tag("footer", tag("p", both("page.made-by", version=__version__))),
+    ]
+    return _document(f"{name}: npu-migrate, {say(lang, 'page.about-rehearsal')}", body, (_LOOKS,), lang)
+
+
+def _document(title: str, body: list[Markup], scripts: Iterable[str], lang: str) -> str:
+    script = "'use strict';\n" + "".join(_asset(name) for name in scripts)
     style = _asset("page.css")
     head = [
         tag("meta", charset="utf-8"),
@@ -31,33 +59,31 @@ def render(report: Report, rules: Registry, lang: str) -> str:
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("link", rel="icon", href="data:,"),
-        tag("title", f"{report.name}: npu-migrate, {say(lang, 'page.about')}"),
+        tag("title", title),
         tag("style", Markup(style)),
     ]
-    body = [
-        tag("a", both("page.skip"), href="#main", cls="skip"),
-        page.head(report, lang),
-        page.contents(lang),
-        tag("main", _sections(report, rules, lang), id="main", tabindex=-1),
-        tag("footer", tag("p", both("page.made-by", version=__version__))),
-        tag("script", Markup(data.script_data(report, rules)), type="application/json", id="data"),
-        tag("script", Markup(script)),
-    ]
+    body = [*body, tag("script", Markup(script))]
     root = tag("html", tag("head", head), tag("body", body), lang="zh-CN" if lang == "zh" else "en", data_lang=lang)
     return f"<!doctype html>\n{root}\n"
 
 
-def _sections(report: Report, rules: Registry, lang: str) -> list[Markup]:
+def _sections(report: Report, rules: Registry, lang: str) -> dict[str, Callable[[], Markup]]:
+    """What makes each section, by its name."""
     numbers = {id(one): number for number, one in enumerate(report.findings)}
-    return [
-        page.verdict_section(report, rules),
-        page.charts_section(report),
-        page.kinds_section("blockers", Status.UNSUPPORTED, report, rules, numbers),
-        page.kinds_section("decisions", Status.MANUAL, report, rules, numbers),
-        page.sites_section(report, lang),
-        page.section("rules", rule_pages.rules_section(report, rules)),
-        page.section("target", coverage.matrix(report)),
-    ]
+
+    def of_kind(name: str, status: Status) -> Markup:
+        return page.kinds_section(name, status, report, rules, numbers)
+
+    return {
+        "verdict": lambda: page.verdict_section(report, rules),
+        "charts": lambda: page.charts_section(report),
+        "blockers": lambda: of_kind("blockers", Status.UNSUPPORTED),
+        "decisions": lambda: of_kind("decisions", Status.MANUAL),
+        "rehearsal": lambda: page.section("rehearsal", rehearsal.inside(report)),
+        "sites": lambda: page.sites_section(report, lang),
+        "rules": lambda: page.section("rules", rule_pages.rules_section(report, rules)),
+        "target": lambda: page.section("target", coverage.matrix(report)),
+    }
 
 
 def _asset(name: str) -> str:

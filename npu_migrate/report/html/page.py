@@ -24,12 +24,18 @@ MOST_FILES = 12
 MOST_KINDS = 100
 MOST_PLACES = 6
 SHOWN = (*TO_CHANGE, Status.ADVICE)
-SECTIONS = ("verdict", "charts", "blockers", "decisions", "sites", "rules", "target")
+SECTIONS = ("verdict", "charts", "blockers", "decisions", "rehearsal", "sites", "rules", "target")
 
 
 def head(report: Report, lang: str) -> Markup:
     """Name of the tree, what it was read for, and the switches."""
     aim = report.aim
+    target = both("verdict.target" if aim.cann else "verdict.target-no-cann", **vars(aim))
+    return banner("page.about", lang, tag("h1", report.name), tag("p", target, cls="dim"))
+
+
+def banner(about: str, lang: str, *lines: Markup) -> Markup:
+    """The top of a page: what it is, and the switches."""
     languages = [
         tag(
             "button",
@@ -49,16 +55,20 @@ def head(report: Report, lang: str) -> Markup:
     ]
     return tag(
         "header",
-        tag("p", tag("b", "npu-migrate"), " ", both("page.about"), cls="brand"),
+        tag("p", tag("b", "npu-migrate"), " ", both(about), cls="brand"),
         tag("div", switches, cls="switches"),
-        tag("h1", report.name),
-        tag("p", both("verdict.target" if aim.cann else "verdict.target-no-cann", **vars(aim)), cls="dim"),
+        lines,
     )
 
 
-def contents(lang: str) -> Markup:
+def section_names(report: Report) -> tuple[str, ...]:
+    """The sections of the page about a report."""
+    return SECTIONS if report.rehearsal else tuple(name for name in SECTIONS if name != "rehearsal")
+
+
+def contents(lang: str, names: Iterable[str]) -> Markup:
     """Links to the sections."""
-    items = [tag("li", tag("a", both(f"page.{name}"), href=f"#{name}")) for name in SECTIONS]
+    items = [tag("li", tag("a", both(f"page.{name}"), href=f"#{name}")) for name in names]
     return tag("nav", tag("ul", items), **labels("page.contents", lang))
 
 

@@ -162,3 +162,41 @@ def checkpoint_is_read_by_every_process():
 def _load(path, rank):
     loaded = torch.load(path, map_location={"npu:0": f"npu:{rank}"})
     assert loaded["weight"].device.index == rank
+
+
+class _Branches(nn.Module):
+    """One of two layers is used, by the step."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
+
+    def forward(self, x, number):
+        return self.layers[number](x)
+
+
+def _unused(rank):
+    model = DistributedDataParallel(_Branches().npu(), device_ids=[rank], find_unused_parameters=True)
+    for number in (0, 1):
+        model.zero_grad()
+        model(torch.ones(2, 3).npu(), number).sum().backward()
+        assert model.module.layers[number].weight.grad.abs().sum() > 0
+    whole = torch.empty(2, 3, 4, 4, memory_format=torch.channels_last)
+    assert whole.is_contiguous(memory_format=torch.channels_last)
+
+
+def _static(rank):
+    model = DistributedDataParallel(nn.Linear(3, 3).npu(), device_ids=[rank], static_graph=True)
+    for _ in range(2):
+        model.zero_grad()
+        model(torch.ones(2, 3).npu()).sum().backward()
+    assert model.module.weight.grad.device.type == "npu"
+
+
+def _both(rank):
+    _unused(rank)
+    _static(rank)
+
+
+def unused_parameters_are_found():
+    _spawn(_both)

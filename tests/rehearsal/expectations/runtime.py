@@ -239,3 +239,23 @@ def tensor_of_custom_operator_is_on_the_device():
 @raises((NotImplementedError, RuntimeError))
 def custom_operator_refuses_the_host():
     torch_npu.npu_rms_norm(torch.ones(2), torch.ones(2))
+
+
+@raises(NotImplementedError, "does not carry out torch_npu.npu.NPUGraph")
+def graph_is_not_captured():
+    torch.npu.NPUGraph()
+
+
+@raises(NotImplementedError, "does not carry out torch_npu.npu.graph;")
+def graph_context_is_not_entered():
+    with torch.npu.graph(None):
+        torch.ones(2).npu()
+
+
+@raises(NotImplementedError, "does not carry out torch_npu.npu.make_graphed_callables")
+def callables_are_not_graphed():
+    torch.npu.make_graphed_callables(torch.nn.Linear(2, 2).npu(), (torch.ones(1, 2).npu(),))
+
+
+def nothing_is_being_captured():
+    assert torch.npu.is_current_stream_capturing() is False

@@ -81,12 +81,6 @@ def empty_out_argument_grows():
     assert out.tolist() == [3.0, 3.0]
 
 
-def channels_last_is_kept():
-    x = torch.randn(2, 3, 4, 4).npu().to(memory_format=torch.channels_last)
-    assert x.is_contiguous(memory_format=torch.channels_last)
-    assert nn.ReLU()(x).is_contiguous(memory_format=torch.channels_last)
-
-
 def deepcopy_of_a_module():
     model = nn.Linear(2, 2).npu()
     twin = copy.deepcopy(model)
@@ -347,25 +341,6 @@ def fourier_transform_runs():
     torch.testing.assert_close(torch.fft.rfft(x.npu()).cpu(), torch.fft.rfft(x))
 
 
-@raises(RuntimeError, "not currently supported on the NPU backend")
-def sparse_matrix_product():
-    sparse = torch.eye(3).to_sparse().npu()
-    assert sparse.is_sparse
-    torch.sparse.mm(sparse, torch.ones(3, 2).npu())
-
-
-def sparse_round_trip():
-    sparse = torch.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse().npu()
-    assert sparse.to_dense().tolist() == [[0.0, 2.0], [0.0, 0.0]]
-    assert sparse.cpu().device.type == "cpu"
-
-
-def sparse_gradient_of_embedding():
-    layer = nn.Embedding(5, 3, sparse=True).npu()
-    layer(torch.tensor([1, 1, 2]).npu()).sum().backward()
-    assert layer.weight.grad.is_sparse
-
-
 def foreach_operators():
     xs = [torch.ones(2).npu(), torch.ones(3).npu()]
     torch._foreach_add_(xs, 1.0)
@@ -380,3 +355,13 @@ def wrong_shapes_still_fail():
 @raises(IndexError)
 def index_too_large_still_fails():
     _ = torch.ones(2).npu()[5]
+
+
+def compiled_aot_gradients_equal_plain():
+    plain = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.LayerNorm(8), torch.nn.GELU()).npu()
+    x = torch.randn(3, 4).npu()
+    torch.compile(plain, backend="aot_eager")(x).sum().backward()
+    found = [parameter.grad.cpu() for parameter in plain.parameters()]
+    plain.zero_grad()
+    plain(x).sum().backward()
+    torch.testing.assert_close(found, [parameter.grad.cpu() for parameter in plain.parameters()])

@@ -1,6 +1,5 @@
 // Elements are made with text nodes only: nothing that comes from the migrated code is ever parsed as HTML.
 const data = JSON.parse(document.getElementById('data').textContent);
-const root = document.documentElement;
 const LANGUAGES = ['en', 'zh'];
 
 const language = () => LANGUAGES.indexOf(root.dataset.lang);
