@@ -9,13 +9,15 @@ from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
 from npu_migrate.values.devices import PLACE_METHODS, Devices, is_device_name, parameters
 from npu_migrate.values.role import UNKNOWN, Kind, Role
-from npu_migrate.values.vocabulary import ATTRIBUTES, LOGGERS, LOOKUPS, OPTIONS, STRING_TESTS
+from npu_migrate.values.vocabulary import ATTRIBUTES, LOGGERS, LOOKUPS, OPTIONS, OTHER_LIBRARIES, STRING_TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.values.flows import Flows
+
+HANDED_ON = frozenset({"field", "Field", "str", "default", "Choice", "list", "tuple"})
 
 
 class Calls:
@@ -43,15 +45,27 @@ class Calls:
             return Role(Kind.ATTRIBUTE, last)
         if last in LOOKUPS:
             return self._looked_up(node, call, last)
-        name = self._meaning(call.func)
-        if (name or "").startswith("torch.") or last in PLACE_METHODS:
+        return self._placed(call, last) or self._special(call, last) or self._parameter_of(call, position, None)
+
+    def _placed(self, call: ast.Call, last: str) -> Role | None:
+        """Calls that take a device: PyTorch's by its place, those of other packages by its name."""
+        library = self._library(call.func)
+        if library:
+            return Role(Kind.LIBRARY, library)
+        name = self._meaning(call.func) or ""
+        if name.startswith("torch.") or last in PLACE_METHODS:
             return Role(Kind.DEVICE, name or f".{last}()")
         if is_device_name(last):
             return Role(Kind.DEVICE, last)
         chosen = next((one for one in self._choices(call.func) if one.startswith("torch.")), None)
-        if chosen is not None:
-            return Role(Kind.DEVICE, chosen)
-        return self._special(call, last, name) or self._parameter_of(call, position, None)
+        return Role(Kind.DEVICE, chosen) if chosen is not None else None
+
+    def _library(self, func: ast.expr) -> str:
+        """The package that a function, or the object whose method it is, comes from, if its devices are not torch's."""
+        while isinstance(func, (ast.Attribute, ast.Call, ast.Subscript)) and dotted(func) is None:
+            func = func.func if isinstance(func, ast.Call) else func.value
+        root = (self._meaning(func) or "").partition(".")[0]
+        return root if root in OTHER_LIBRARIES else ""
 
     def _choices(self, func: ast.expr) -> Iterator[str]:
         """What a called variable may stand for: ``scope = autocast if mixed else nullcontext``."""
@@ -65,9 +79,12 @@ class Calls:
                 if name is not None:
                     yield name
 
-    def _special(self, call: ast.Call, last: str, name: str | None) -> Role | ast.AST | None:
+    def _special(self, call: ast.Call, last: str) -> Role | ast.AST | None:
         """Calls that hand their argument on as it is, or that are known to take no device."""
-        if last in ("field", "Field", "str", "default") or name == "functools.partial":
+        if (
+            last in ("field", "Field", "str", "default", "Choice", "list", "tuple")
+            or self._meaning(call.func) == "functools.partial"
+        ):
             return call
         if last == "parametrize" and call.args:
             first = call.args[0]
@@ -99,7 +116,10 @@ class Calls:
 
     def tested(self, receiver: ast.expr) -> Role:
         """A test of a string for what it contains is a test for a device if the string is one."""
-        return Role(Kind.TEST, ast.unparse(receiver)) if self.devices.is_device(receiver) else UNKNOWN
+        if self.devices.is_device(receiver):
+            return Role(Kind.TEST, ast.unparse(receiver))
+        role = self.flows.uses_of(receiver) if isinstance(receiver, (ast.Name, ast.Attribute)) else UNKNOWN
+        return Role(Kind.TEST, role.because) if role.sure else UNKNOWN
 
     def _looked_up(self, node: ast.AST, call: ast.Call, last: str) -> Role:
         """``d.get("device", "cuda")``: the default of what is looked up; ``d.get("cuda")``: a key."""
@@ -125,6 +145,9 @@ class Calls:
             return Role(Kind.TEXT, above.arg)
         if parts[-1] in LOGGERS or above.arg in ("help", "msg", "message", "reason", "desc", "description", "label"):
             return Role(Kind.TEXT, above.arg)
+        library = self._library(call.func)
+        if library:
+            return Role(Kind.LIBRARY, library)
         if is_device_name(above.arg) or (self._meaning(call.func) == "torch.device" and above.arg == "type"):
             return Role(Kind.DEVICE, above.arg)
         if parts[-1] in ("field", "Field") and above.arg in ("default", "default_factory"):

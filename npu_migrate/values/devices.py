@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.statements import Scope
 
-# ``cuda``, ``cuda:0``, and the beginnings of texts that become one: ``cuda:``, ``cuda:%d``, ``cuda:{}``.
-DEVICE_TEXT = re.compile(r"cuda(:(\d+|%[ds]|\{\w*\}|))?")
+# ``cuda``, ``cuda:0``, and the beginnings of texts that become one: ``cuda:``, ``cuda:%d``, ``cuda:{}``; also several.
+DEVICE_TEXT = re.compile(r"cuda(:(\d+|%[ds]|\{\w*\}|))?(, ?cuda(:\d+)?)*")
 DEVICE_NAME = re.compile(r"device|(^|_)dev(s|_|$|\d)|map_location|(^|_)cuda_id")
 PLACE_METHODS = frozenset({"to", "cuda", "npu", "pin_memory", "is_pinned", "to_empty", "move_to", "share_memory_to"})
 SAME_VALUE = frozenset({"lower", "strip", "rstrip", "lstrip", "casefold", "removesuffix"})

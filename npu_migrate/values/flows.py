@@ -146,11 +146,16 @@ class Flows:
                 owner, key = node.value, node.slice
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
                 owner, key = node.func.value, node.args[0] if node.args else None
-            if key is None or isinstance(key, ast.Constant) or not self.devices.is_device(key):
+            if key is None or isinstance(key, ast.Constant) or not self._is_device(key):
                 continue
             if ast.dump(owner).replace("Store()", "Load()") == spelled:
                 return Role(Kind.TEST, ast.unparse(key))
         return Role(Kind.KEY, ast.unparse(mapping))
+
+    def _is_device(self, key: ast.expr) -> bool:
+        """Whether something is a device by itself, or by what else is done with it."""
+        named = isinstance(key, (ast.Name, ast.Attribute))
+        return self.devices.is_device(key) or (named and self.uses_of(key).sure)  # type: ignore[arg-type]
 
     def uses_of(self, node: ast.Name | ast.Attribute) -> Role:
         """What a variable or field is used as elsewhere."""

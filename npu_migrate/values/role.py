@@ -14,6 +14,7 @@ class Kind(str, Enum):
     TEXT = "text"
     KEY = "key"
     ATTRIBUTE = "attribute"
+    LIBRARY = "library"
     UNKNOWN = "unknown"
 
 

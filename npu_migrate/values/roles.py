@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
 
 CONTAINERS = (ast.List, ast.Tuple, ast.Set)
-SAME_METHODS = ("format", "lower", "upper", "strip", "encode")
+SAME_METHODS = ("format", "lower", "upper", "strip", "encode", "split")
 MAX_STEPS = 12
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
+DEVICE_KINDS = frozenset({"cpu", "cuda", "mps", "xpu", "meta", "hpu", "mlu", "xla"})
 
 
 class Roles:
@@ -52,6 +54,8 @@ class Roles:
         """Judge by what stands directly above, or go on from there."""
         if isinstance(above, (ast.IfExp, ast.BoolOp, ast.BinOp, *CONTAINERS, ast.Starred)):
             return self._part(node, above)
+        if isinstance(above, COMPREHENSIONS) and above.elt is node:
+            return above
         if isinstance(above, ast.Call):
             return self.calls.argument(node, above)
         if isinstance(above, ast.keyword):
@@ -119,9 +123,14 @@ class Roles:
         above = self.module.parent(mapping)
         if isinstance(above, ast.Subscript) and above.value is mapping and self.devices.is_device(above.slice):
             return Role(Kind.TEST, ast.unparse(above.slice))
+        if isinstance(above, ast.Attribute) and above.attr == "get":
+            call = self.module.parent(above)
+            if isinstance(call, ast.Call) and call.args and self.devices.is_device(call.args[0]):
+                return Role(Kind.TEST, ast.unparse(call.args[0]))
+        role = Role(Kind.KEY)
         if isinstance(above, ast.Assign) and len(above.targets) == 1:
-            return self.flows.key_of(above.targets[0])
-        return Role(Kind.KEY)
+            role = self.flows.key_of(above.targets[0])
+        return UNKNOWN if role.kind is Kind.KEY and _names_devices(mapping) else role
 
     def _in_statement(self, node: ast.AST, above: ast.AST) -> Role | ast.AST:
         if isinstance(above, ast.Assign):
@@ -157,3 +166,9 @@ class Roles:
             if type(node).__name__ == "Match" and any(above is n for n in walk(node)):
                 return self.calls.tested(node.subject)  # type: ignore[attr-defined]
         return UNKNOWN
+
+
+def _names_devices(mapping: ast.AST) -> bool:
+    """Whether all keys of a dict are kinds of device: what it is looked up by, wherever that is, will be one."""
+    keys = {getattr(key, "value", None) for key in getattr(mapping, "keys", ())}
+    return len(keys) > 1 and keys <= DEVICE_KINDS

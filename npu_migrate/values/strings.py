@@ -39,14 +39,14 @@ def is_device_string(node: String) -> bool:
 
 
 def exchanged(node: String, new: str = "npu") -> String:
-    """The same string with ``new`` for the ``cuda`` it starts with."""
+    """The same string with ``new`` for the ``cuda`` it starts with; of several devices, for each."""
     if isinstance(node, cst.ConcatenatedString):
         return node.with_changes(left=exchanged(node.left, new))
     if isinstance(node, cst.FormattedString):
         first = cst.ensure_type(node.parts[0], cst.FormattedStringText)
         changed = first.with_changes(value=new + first.value[len("cuda") :])
         return node.with_changes(parts=[changed, *node.parts[1:]])
-    return node.with_changes(value=node.value.replace("cuda", new, 1))
+    return node.with_changes(value=node.value.replace("cuda", new))
 
 
 def whole_string(rule: Rule, node: String) -> Optional[ast.expr]:  # noqa: UP045  # evaluated by rule authors' tools

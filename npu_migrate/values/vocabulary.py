@@ -10,3 +10,7 @@ STRING_TESTS = frozenset(
 )
 ATTRIBUTES = frozenset("hasattr getattr setattr delattr".split())
 LOOKUPS = frozenset("get pop setdefault getattr setattr getenv".split())
+# Packages with devices of their own, which are no devices of PyTorch.
+OTHER_LIBRARIES = frozenset(
+    "cupy cv2 jax jaxlib keras mindspore mxnet numba onnxruntime oneflow paddle pint taichi tensorflow tvm warp".split()
+)

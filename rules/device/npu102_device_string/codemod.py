@@ -34,6 +34,8 @@ class DeviceString(Rule):
             return self.rewrite(original, updated, exchanged(updated), "renamed", because=role.because)
         if role.kind is Kind.UNKNOWN:
             self.report(original, Status.MANUAL, "unknown", text=self.work.code(original))
+        elif role.kind is Kind.LIBRARY:
+            self.report(original, Status.MANUAL, "library", text=self.work.code(original), library=role.because)
         elif role.kind not in (Kind.TEST, Kind.ATTRIBUTE):
             self.report(original, Status.KEPT, role.kind.value, text=self.work.code(original))
         return updated
