@@ -7,9 +7,10 @@ from typing import Union
 
 import libcst as cst
 
-from npu_migrate.rule import Rule
+from npu_migrate.rule import Rule, Status
 from npu_migrate.values import Kind, Roles
 from npu_migrate.values.devices import Devices
+from npu_migrate.values.kernels import guarded
 from npu_migrate.values.strings import exchanged, is_device_string, whole_string
 
 Piece = Union[cst.SimpleString, cst.FormattedString]
@@ -34,8 +35,21 @@ class DeviceTest(Rule):
         role = Roles(self.work.module).of(twin)
         if role.kind is not Kind.TEST:
             return updated
+        if self._guards(original, twin):
+            return updated
         self.need_import("torch_npu", original, beside_torch=True)
         return self.rewrite(original, updated, exchanged(updated), "renamed", because=role.because)
+
+    def _guards(self, original: Piece, twin: ast.expr) -> bool:
+        """Report a test that keeps tensors which are not CUDA's from a kernel that is."""
+        test = self.module.parent(twin)
+        if not isinstance(test, (ast.Compare, ast.Call)):
+            return False
+        found = guarded(self.module, test)
+        if found is not None:
+            status, key = (Status.KEPT, "kernel") if found.otherwise else (Status.MANUAL, "kernel-only")
+            self.report(original, status, key, name=ast.unparse(test), kernel=found.kernel)
+        return found is not None
 
     def leave_Slice(self, original: cst.Slice, updated: cst.Slice) -> cst.Slice:
         """``device[:4]`` and ``device[5:]`` count the letters of ``cuda``."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from npu_migrate.rule import Rule, Status
 from npu_migrate.values.arguments import last_name, name_of, text_around
 from npu_migrate.values.classes import OwnClasses
+from npu_migrate.values.kernels import guarded
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -30,7 +31,7 @@ class IsCuda(Rule):
             self.report(original, Status.KEPT, "set", at=original.attr, name=name)
             return updated
         symbol = self.qualified_name(original) or ""
-        if self._stays(original.attr, twin.value, name, symbol):
+        if self._stays(original.attr, twin.value, name, symbol) or self._guards(original.attr, twin, name):
             return updated
         new = updated.with_changes(attr=updated.attr.with_changes(value=NEW))
         self.need_import("torch_npu", original)
@@ -65,6 +66,14 @@ class IsCuda(Rule):
         else:
             return False
         return True
+
+    def _guards(self, place: cst.CSTNode, twin: ast.Attribute, name: str) -> bool:
+        """Report a test that keeps tensors which are not CUDA's from a kernel that is."""
+        found = guarded(self.module, twin)
+        if found is not None:
+            status, key = (Status.KEPT, "kernel") if found.otherwise else (Status.MANUAL, "kernel-only")
+            self.report(place, status, key, name=name, kernel=found.kernel)
+        return found is not None
 
     def _is_own(self, place: cst.CSTNode, owner: ast.expr, name: str, new: str) -> bool:
         own = OwnClasses.of(self.work.module, OLD)
