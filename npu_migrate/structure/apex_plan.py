@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from npu_migrate.structure import apex_imports
+from npu_migrate.structure.apex_setup import goes
 from npu_migrate.structure.apex_step import halved
 from npu_migrate.structure.blocks import AUTOCAST, SCALER, Changes, source
 
@@ -22,8 +23,12 @@ def plan(module: PythonModule, training: Training) -> Changes:
     setup = training.setup
     if setup is None:
         return changes
-    start, end = module.range_of(setup.anchor)
-    changes.instead[start] = [line for line in (setup.put, maker(setup)) if line]
+    whole = setup.anchor is setup.statement or goes(setup)
+    start, end = module.range_of(setup.anchor if whole else setup.statement)
+    lines = [line for line in (setup.put, maker(setup)) if line]
+    changes.instead[start] = lines if whole else lines[:-1]
+    if not whole:
+        changes.before[module.range_of(setup.anchor)[0]] = lines[-1:]
     owners = {setup.owner, *(step.owner for step in training.steps)} if not setup.model else ()
     for statement in (statement for owner in owners for _, statement in halved(owner)):
         changes.instead[module.range_of(statement)[0]] = []

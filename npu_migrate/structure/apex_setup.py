@@ -33,7 +33,7 @@ class Setup(NamedTuple):
     """How mixed precision is set up.
 
     ``level`` is O0 to O2, the text of an expression, or "" for ``FP16_Optimizer``; ``flag`` is the test of the ``if``
-    that it stands under; ``anchor`` is the outermost statement that goes; ``scaler`` the name of the scaler to be, made
+    that it stands under; ``anchor`` is that ``if``, or the statement itself; ``scaler`` the name of the scaler to be, made
     with ``arguments``; ``put`` stays in the place of the statement.
     """
 
@@ -153,15 +153,20 @@ def _scale(node: ast.expr) -> tuple[str, ...] | None:
 
 
 def _placed(module: PythonModule, statement: ast.stmt, owner: ast.AST) -> tuple[ast.stmt, ast.expr | None] | str:
-    """The outermost statement that goes with the set-up, and the condition it is under."""
+    """The statement before which the scaler is made, and the condition that the set-up is under."""
     above = module.parent(statement)
     body = next((block for block in blocks(owner) if statement in block), [])
     if not isinstance(above, ast.If) or is_main(above):
         return statement, None
     if above.orelse or body is not above.body or not _is_plain(above.test) or not block_of(owner, above):
         return "condition"
-    rest = [s for s in above.body if s is not statement and not is_import(s)]
-    return "condition" if rest else (above, above.test)
+    return above, above.test
+
+
+def goes(setup: Setup) -> bool:
+    """Whether all of the ``if`` round a set-up goes with it."""
+    body = getattr(setup.anchor, "body", [])
+    return not setup.put and all(s is setup.statement or is_import(s) for s in body)
 
 
 def is_import(statement: ast.stmt) -> bool:

@@ -121,8 +121,8 @@ class ApexAmp(BlockRule):
 
     def _unusable(self, training: Training) -> str:
         module, setup = self.work.module, training.setup
-        if setup is None or not self.target.has(SCALER):
-            return "scaler"
+        if setup is None:
+            return ""
         spans = [module.range_of(use.node) for use in training.uses]
         if any(self.work.barred(self.info.code, span) is not None for span in spans):
             return "partly"
@@ -132,4 +132,4 @@ class ApexAmp(BlockRule):
             free = all(module.names.binding_scope("scaler", scope) is None for scope in scopes)
         else:
             free = "self.scaler" not in module.text
-        return "" if known and free else "names"
+        return "" if known and free and self.target.has(SCALER) else "names"
