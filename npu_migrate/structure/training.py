@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
+from npu_migrate.structure.blocks import alone, block_of, forward_of, holder, own, readers
 from npu_migrate.structure.calls import statements_with
-from npu_migrate.trees import children, walk
+from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
 
 MIXED = ("autocast", "GradScaler", "scale_loss", "FP16_Optimizer", "amp")
 TRAINED = ("trained", "followed")
-CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 
 
 class Loop(NamedTuple):
-    """A training step in one block: the statements of the forward pass, the backward pass and the update."""
+    """A training step in one block: the statements of the forward pass, the backward pass and the update.
+
+    ``clip`` is the first statement that reads gradients, ``halves`` the calls that make inputs half precision.
+    """
 
     forward: tuple[ast.stmt, ...]
     backward: ast.stmt
@@ -29,6 +32,7 @@ class Loop(NamedTuple):
     clip: ast.stmt | None
     optimizer: str
     halves: tuple[ast.Call, ...]
+    scaler: str = "scaler"
 
 
 class Half(NamedTuple):
@@ -48,21 +52,11 @@ def find(module: PythonModule) -> dict[Range, Half]:
 def _find(module: PythonModule) -> Iterator[Half]:
     owners = {statement.scope.node: None for statement in statements_with(module, r"\.half\(\)")}
     for owner in owners:
-        body = list(_own(owner))
+        body = list(own(owner))
         halves = [n for n in body if _is_half(n)]
         for call in halves:
             if isinstance(call, ast.Call):
                 yield _judge(module, owner, body, call)
-
-
-def _own(owner: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function or module without those of functions and classes inside it."""
-    stack = children(owner)
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            stack.extend(children(node))
 
 
 def _is_half(node: ast.AST) -> bool:
@@ -83,11 +77,41 @@ def _judge(module: PythonModule, owner: ast.AST, body: list[ast.AST], call: ast.
     if any(_is_backward(n) and n.args for n in body):  # type: ignore[attr-defined]  # calls
         return Half(call, "engine")
     if not trains:
-        return Half(call, "trained")
-    mixed = any(isinstance(n, ast.Name) and n.id in MIXED for n in body)
+        loop = _loop_elsewhere(module, owner, statement, model, call)
+        return Half(call, "followed" if loop is not None else "trained", statement, loop)
+    mixed = _is_mixed(body)
     several = sum(1 for n in body if isinstance(n, (ast.Assign, ast.Expr)) and _rooted(n, model)) != 1
-    loop = _loop(owner, body, model, call) if isinstance(owner, FUNCTIONS) and not (mixed or several) else None
+    loop = _loop(module, owner, body, model, call) if not (mixed or several) else None
     return Half(call, "followed" if loop is not None else "trained", statement, loop)
+
+
+def _is_mixed(nodes: Iterable[ast.AST]) -> bool:
+    return any(isinstance(n, ast.Name) and n.id in MIXED for n in nodes)
+
+
+def _loop_elsewhere(
+    module: PythonModule, owner: ast.AST, statement: ast.stmt, model: str, call: ast.Call
+) -> Loop | None:
+    """The one loop of another method of the class, or of a function that uses the same global names."""
+    scope = module.table.scopes[owner]
+    in_class = model.startswith("self.")
+    outer = scope.parent.node if in_class and scope.parent is not None else owner
+    if statement not in getattr(owner, "body", ()) or not (in_class or owner is module.tree):
+        return None
+    others = [f for f in getattr(outer, "body", ()) if isinstance(f, FUNCTIONS)]
+    users = [f for f in others if _is_mixed(walk(f)) or any(map(_is_backward, walk(f)))]
+    halved = [n for n in walk(outer) if isinstance(n, (ast.Assign, ast.Expr)) and _rooted(n, model)]
+    if len(users) != 1 or len(halved) != 1 or _is_mixed(walk(users[0])):
+        return None
+    used = users[0]
+    loop = _loop(module, used, list(own(used)), model, call)
+    names = [] if loop is None or in_class else [model.partition(".")[0], loop.optimizer.partition(".")[0]]
+    if any(module.names.binding_scope(name, module.table.scopes[used]) is not module.table.module for name in names):
+        return None
+    elsewhere = [f for f in walk(outer) if isinstance(f, FUNCTIONS) and f is not used and _calls(f, model)]
+    if loop is None or any(_is_half(n) and n is not call for f in elsewhere for n in walk(f)):
+        return None
+    return loop._replace(scaler="self.scaler") if in_class else loop
 
 
 def _rooted(statement: ast.Assign | ast.Expr, model: str) -> bool:
@@ -128,6 +152,8 @@ def _trains(nodes: Iterable[ast.AST]) -> bool:
 
 def _trained_elsewhere(module: PythonModule, owner: ast.AST, body: list[ast.AST], model: str) -> bool:
     """Whether a model goes into a function of this file that trains, or belongs to an object whose methods do."""
+    if owner is module.tree and any(_trains_global(module, f, model) for f in module.tree.body):
+        return True
     if model.startswith("self."):
         scope = module.table.scopes.get(owner)
         outer = scope.parent.node if scope is not None and scope.parent is not None else owner
@@ -144,44 +170,43 @@ def _trained_elsewhere(module: PythonModule, owner: ast.AST, body: list[ast.AST]
     return False
 
 
-def _loop(owner: ast.AST, body: list[ast.AST], model: str, made: ast.Call) -> Loop | None:
+def _trains_global(module: PythonModule, function: ast.stmt, model: str) -> bool:
+    """Whether a function trains a model that is a global name of the file."""
+    if not isinstance(function, FUNCTIONS) or not _trains(own(function)):
+        return False
+    scope = module.names.binding_scope(model.partition(".")[0], module.table.scopes[function])
+    return scope is module.table.module and any(_calls(n, model) for n in function.body)
+
+
+def _loop(module: PythonModule, owner: ast.AST, body: list[ast.AST], model: str, made: ast.Call) -> Loop | None:
     """The one simple loop of a function; None where anything is not as expected."""
     backwards = [s for s in body if isinstance(s, ast.Expr) and _is_backward(s.value)]
     if len(backwards) != 1 or sum(map(_is_backward, body)) != 1:
         return None
-    block = next((b for b in _blocks(owner) if backwards[0] in b), [])
-    at = block.index(backwards[0])
-    calls = [i for i, s in enumerate(block[:at]) if _calls(s, model)]
-    steps = _steps(body)
-    if not calls or len(steps) != 1 or any(_calls(s, model) for s in block[at:]):
+    backward, steps = backwards[0], _steps(body)
+    block = block_of(owner, backward)
+    at = block.index(backward) if backward in block else 0
+    loss = backward.value.func.value  # type: ignore[attr-defined]  # a method call
+    forward = forward_of(block, backward, loss, frozenset([model])) if dotted(loss) else []
+    if len(steps) != 1 or not forward or any(_calls(s, model) for s in block[at:]):
         return None
-    forward = block[calls[0] : at]
-    loss = dotted(backwards[0].value.func.value)  # type: ignore[attr-defined]  # a method call
-    simple = all(isinstance(s, (ast.Assign, ast.AugAssign, ast.Expr)) for s in forward)
-    inner = [s for s in _blocks(owner) if steps[0][0] in s]
-    clips = [s for s in body if isinstance(s, ast.Expr) and _clips(s)]
-    if loss is None or not simple or not inner or len(clips) > 1 or (clips and clips[0] not in inner[0]):
+    step, optimizer = steps[0]
+    clips = [holder(block_of(owner, step), r) for r in readers(module, block, backward, step)]
+    edited = [step, backward, forward[0], forward[-1], *(c for c in clips if c is not None)]
+    if holder(block[at + 1 :], step) is None or None in clips or not all(alone(module, s) for s in edited):
         return None
-    halves = [n for s in [*block[: calls[0]], *forward] for n in walk(s) if _is_half(n) and n is not made]
-    return Loop(
-        tuple(forward),
-        backwards[0],
-        steps[0][0],
-        clips[0] if clips else None,
-        steps[0][1],
-        tuple(n for n in halves if isinstance(n, ast.Call)),
-    )
+    first = min((c for c in clips if c is not None), key=lambda c: module.range_of(c)[0], default=None)
+    before = [*block[: block.index(forward[0])], *forward]
+    halves = [n for s in before for n in walk(s) if isinstance(n, ast.Call) and _is_half(n) and n is not made]
+    others = [n for n in body if _is_half(n) and n is not made and n not in halves]
+    outside = [n for n in body if isinstance(n, ast.Call) and dotted(n.func) == model.split(".")]
+    outside = [n for n in outside if not any(n in walk(s) for s in forward)]
+    if others and outside:
+        return None
+    return Loop(tuple(forward), backward, step, first, optimizer, tuple(halves))
 
 
-def _blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in [owner, *_own(owner)]:
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list) and not (node is not owner and isinstance(node, (*FUNCTIONS, ast.ClassDef))):
-                yield block
-
-
-def _calls(statement: ast.stmt, model: str) -> bool:
+def _calls(statement: ast.AST, model: str) -> bool:
     return any(isinstance(n, ast.Call) and dotted(n.func) == model.split(".") for n in walk(statement))
 
 
@@ -197,8 +222,3 @@ def _steps(body: list[ast.AST]) -> list[tuple[ast.stmt, str]]:
         if parts and parts[-1] == "step" and tuple(parts[:-1]) in cleared and isinstance(node, ast.Expr):
             found.append((node, ".".join(parts[:-1])))
     return found
-
-
-def _clips(statement: ast.Expr) -> bool:
-    parts = dotted(statement.value.func) if isinstance(statement.value, ast.Call) else None
-    return bool(parts) and parts is not None and parts[-1] in CLIPS

@@ -9,36 +9,11 @@ from types import SimpleNamespace
 import pytest
 import torch
 import twins
+from scaler import Scaler
 from torch import nn
 
 RULE = "npu311_half_training"
-
-
-class Scaler:
-    """What GradScaler does when nothing overflows."""
-
-    factor = 1024.0
-
-    def __init__(self):
-        self.unscaled = False
-
-    def scale(self, loss):
-        return loss * self.factor
-
-    def unscale_(self, optimizer):
-        assert not self.unscaled
-        self.unscaled = True
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                parameter.grad /= self.factor
-
-    def step(self, optimizer):
-        if not self.unscaled:
-            self.unscale_(optimizer)
-        optimizer.step()
-
-    def update(self):
-        self.unscaled = False
+FLOAT32 = 1e-6
 
 
 @pytest.fixture(autouse=True)
@@ -73,3 +48,28 @@ def test_accumulation_and_clipping():
     scheduler = SimpleNamespace(step=lambda: None)
     old, new = (trained(names["accumulate"], scheduler) for names in (before, after))
     assert twins.difference(old, new) <= twins.EXACT
+
+
+def test_a_loop_that_uses_global_names():
+    before, after = twins.pair(RULE, "elsewhere")
+    after["model"].load_state_dict(before["model"].state_dict())
+    torch.manual_seed(0)
+    batches = [(torch.randn(5, 3), torch.randn(5, 2)) for _ in range(9)]
+    for names in (before, after):
+        names["epoch"](batches, nn.functional.mse_loss)
+    old, new = ([p.detach() for p in names["model"].parameters()] for names in (before, after))
+    assert twins.difference(old, new) <= FLOAT32
+
+
+def test_a_loop_in_another_method():
+    before, after = twins.pair(RULE, "elsewhere")
+
+    def steps(names):
+        def function(model, batches, optimizer, loss_fn):
+            trainer = names["Trainer"](model, optimizer)
+            for x, y in batches:
+                trainer.step(x, y, loss_fn)
+
+        return trained(function)
+
+    assert twins.difference(steps(before), steps(after)) <= twins.EXACT

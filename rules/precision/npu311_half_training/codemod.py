@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from npu_migrate.rule import Rule, Status, dotted
+from npu_migrate.names import dotted
+from npu_migrate.rule import Status
 from npu_migrate.structure import training
+from npu_migrate.structure.blocks import AUTOCAST, SCALER, Changes, source
+from npu_migrate.structure.rewriting import BlockRule
 
 if TYPE_CHECKING:
-    import ast
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from npu_migrate.engine.module import PythonModule
-    from npu_migrate.structure.training import Half
+    from npu_migrate.structure.training import Half, Loop
 
-SCALER = "torch_npu.npu.amp.GradScaler"
 SYMBOL = "torch.nn.Module.half"
 
 
-class HalfTraining(Rule):
+class HalfTraining(BlockRule):
     """Rewrites a step that it can follow to the end; shows the pattern where it cannot."""
 
     @classmethod
@@ -34,130 +36,86 @@ class HalfTraining(Rule):
         found = training.find(self.work.module).get(span)
         if found is None:
             return updated
-        bare = cst.ensure_type(updated.func, cst.Attribute).value
-        if found.loop is not None and self._usable(found):
+        if found.loop is not None and self._usable(found, found.loop):
             self.need_import("torch_npu", original)
-            return self.rewrite(
-                original, updated, bare, "training", at=original.func.attr, symbol=SYMBOL, after=self._shown(found)
-            )
+            shown, bare = self._shown(found.loop), cst.ensure_type(updated.func, cst.Attribute).value
+            return self.rewrite(original, updated, bare, "training", at=original.func.attr, symbol=SYMBOL, after=shown)
         if found.use in training.TRAINED:
             self.report(original, Status.MANUAL, "trained", at=original.func.attr, symbol=SYMBOL)
             return updated
-        return bare if self._goes_with(span) else updated
+        return cst.ensure_type(updated.func, cst.Attribute).value if self._goes_with(span) else updated
 
-    def leave_IndentedBlock(self, original: cst.IndentedBlock, updated: cst.IndentedBlock) -> cst.IndentedBlock:
-        body = list(updated.body)
-        if len(body) != len(original.body):
-            return updated
-        for found in self._chosen():
-            body = self._edited(found, original.body, body)
-        return updated if body == list(updated.body) else updated.with_changes(body=body)
+    def changes(self) -> Changes | None:
+        return self.work.module.fact("changes for half", self._plan)
 
-    def _edited(
-        self, found: Half, original: Sequence[cst.BaseStatement], body: list[cst.BaseStatement]
-    ) -> list[cst.BaseStatement]:
-        """The statements of a block, from the last to the first so that indices stay true."""
-        loop = found.loop
-        if loop is None:
-            return body
-        spans = [self.work.range_of(statement) for statement in original]
+    def _plan(self) -> Changes | None:
+        changes, chosen = Changes(), self._chosen()
+        for found, loop in chosen:
+            self._plan_loop(changes, found, loop)
+        return changes if chosen else None
 
-        def at(node: ast.AST | None) -> int | None:
-            start, end = self.work.module.range_of(node) if node is not None else (-1, -1)
-            lines = (i for i, s in enumerate(original) if isinstance(s, cst.SimpleStatementLine))
-            return next((i for i in lines if spans[i][0] <= start and end <= spans[i][1]), None)
+    def _plan_loop(self, changes: Changes, found: Half, loop: Loop) -> None:
+        def at(node: ast.AST) -> int:
+            return self.work.module.range_of(node)[0]
 
-        edits: list[tuple[int, int, list[cst.BaseStatement]]] = []
-        if (i := at(loop.step)) is not None:
-            lines = [f"scaler.step({loop.optimizer})", "scaler.update()"]
-            edits.append((i, i + 1, self._lines(lines, body[i])))
-        if (i := at(loop.clip)) is not None:
-            edits.append((i, i, self._lines([f"scaler.unscale_({loop.optimizer})"], None)))
-        first = at(loop.forward[0])
-        if (i := at(loop.backward)) is not None and first is not None:
-            edits.append((first, i + 1, [_under_autocast(body[first:i]), _scaled(body[i])]))
-        if (i := at(found.statement)) is not None:
-            made = self._lines([f"scaler = {SCALER}()"], body[i] if _is_idle(body[i]) else None)
-            edits.append((i, i + 1, made if _is_idle(body[i]) else [body[i], *made]))
-        halves = {j for call in loop.halves if (j := at(call)) is not None and _is_idle(body[j])}
-        edits += [(j, j + 1, []) for j in halves if not any(start <= j < end for start, end, _ in edits)]
-        for start, end, new in sorted(edits, key=lambda edit: edit[0], reverse=True):
-            body = [*body[:start], *new, *body[end:]]
-        return body
+        changes.instead[at(loop.step)] = [f"{loop.scaler}.step({loop.optimizer})", f"{loop.scaler}.update()"]
+        changes.instead[at(loop.backward)] = [self._backward(loop)]
+        changes.under.append((at(loop.forward[0]), at(loop.forward[-1]), AUTOCAST))
+        if loop.clip is not None:
+            changes.before[at(loop.clip)] = [f"{loop.scaler}.unscale_({loop.optimizer})"]
+        holders = (self.work.module.statement_at(at(call)) for call in loop.halves)
+        idle = [h.node for h in holders if h is not None and _is_idle(h.node)]
+        changes.instead.update({at(statement): [] for statement in idle})
+        if found.statement is not None:
+            side = changes.instead if _is_idle(found.statement) else changes.after
+            side[at(found.statement)] = [f"{loop.scaler} = {SCALER}()"]
 
-    def _lines(self, lines: list[str], old: cst.BaseStatement | None) -> list[cst.BaseStatement]:
-        config = self.work.tree.config_for_parsing
-        new = [cst.ensure_type(cst.parse_statement(line, config=config), cst.SimpleStatementLine) for line in lines]
-        if isinstance(old, cst.SimpleStatementLine):
-            new[0] = new[0].with_changes(leading_lines=old.leading_lines, trailing_whitespace=old.trailing_whitespace)
-        return [*new]
+    def _backward(self, loop: Loop) -> str:
+        text = source(self.work.module, loop.backward)
+        loss = text.rpartition(".backward")[0]
+        return f"{loop.scaler}.scale({loss}){text[len(loss) :]}"
 
     def _goes_with(self, span: tuple[int, int]) -> bool:
         """Whether a tensor's ``half()`` belongs to a step that now runs under autocast."""
-        halves = (call for found in self._chosen() if found.loop is not None for call in found.loop.halves)
-        return any(self.work.module.range_of(call) == span for call in halves)
+        module = self.work.module
+        return any(module.range_of(call) == span for _, loop in self._chosen() for call in loop.halves)
 
-    def _chosen(self) -> list[Half]:
+    def _chosen(self) -> list[tuple[Half, Loop]]:
         module = self.work.module
         allowed = self.work.allows(self.info.safety)
         return [
-            found
+            (found, found.loop)
             for span, found in (training.find(module) if allowed else {}).items()
-            if found.loop is not None and self._usable(found) and self.work.barred(self.info.code, span) is None
+            if found.loop is not None
+            and self._usable(found, found.loop)
+            and self.work.barred(self.info.code, span) is None
         ]
 
-    def _usable(self, found: Half) -> bool:
+    def _usable(self, found: Half, loop: Loop) -> bool:
         """Whether the names that the new text uses are free, or mean what it needs."""
         module = self.work.module
         start, end = module.range_of(found.call)
-        scope = module.scope_at(start)
-        torch = module.names.meaning(["torch"], scope).name
-        free = module.names.binding_scope("scaler", scope) is None
-        return torch == "torch" and free and self.target.has(SCALER) and "#" not in module.text[start:end]
+        scopes = [module.scope_at(start), module.scope_at(module.range_of(loop.backward)[0])]
+        torch = all(module.names.meaning(["torch"], scope).name == "torch" for scope in scopes)
+        if loop.scaler == "scaler":
+            free = all(module.names.binding_scope("scaler", scope) is None for scope in scopes)
+        else:
+            free = loop.scaler not in module.text
+        return torch and free and self.target.has(SCALER) and "#" not in module.text[start:end]
 
-    def _shown(self, found: Half) -> str:
+    def _shown(self, loop: Loop) -> str:
         """The step as it would be, for the report."""
-        loop, text = found.loop, self.work.module.text
-        if loop is None:
-            return ""
-
-        def source(node: ast.AST) -> str:
-            start, end = self.work.module.range_of(node)
-            return text[start:end]
-
-        forward = "\n".join("    " + source(s).replace(".half()", "") for s in loop.forward)
-        lines = [f"scaler = {SCALER}()", 'with torch.autocast("npu", dtype=torch.float16):', forward]
-        lines.append(f"scaler.scale({source(loop.backward).rpartition('.backward')[0]}).backward()")
+        forward = "\n".join("    " + source(self.work.module, s).replace(".half()", "") for s in loop.forward)
+        lines = [f"{loop.scaler} = {SCALER}()", f"with {AUTOCAST}:", forward, self._backward(loop)]
         if loop.clip is not None:
-            lines += [f"scaler.unscale_({loop.optimizer})", source(loop.clip)]
-        return "\n".join([*lines, f"scaler.step({loop.optimizer})", "scaler.update()"])
+            lines += [f"{loop.scaler}.unscale_({loop.optimizer})", source(self.work.module, loop.clip)]
+        return "\n".join([*lines, f"{loop.scaler}.step({loop.optimizer})", f"{loop.scaler}.update()"])
 
 
-def _is_idle(statement: cst.BaseStatement) -> bool:
-    """Whether nothing is left to do: ``model``, or ``x = x``."""
-    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+def _is_idle(statement: ast.AST) -> bool:
+    """Whether nothing is left to do without ``half()``: ``model``, or ``x = x``."""
+    if not isinstance(statement, (ast.Expr, ast.Assign)):
         return False
-    only = statement.body[0]
-    if isinstance(only, cst.Expr):
-        return dotted(only.value) is not None
-    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
-        return False
-    return dotted(only.value) is not None and dotted(only.targets[0].target) == dotted(only.value)
-
-
-def _under_autocast(body: Sequence[cst.BaseStatement]) -> cst.With:
-    first = cst.ensure_type(body[0], cst.SimpleStatementLine)
-    inner = [first.with_changes(leading_lines=[]), *body[1:]]
-    context = cst.parse_expression('torch.autocast("npu", dtype=torch.float16)')
-    return cst.With([cst.WithItem(context)], cst.IndentedBlock(inner), leading_lines=first.leading_lines)
-
-
-def _scaled(statement: cst.BaseStatement) -> cst.BaseStatement:
-    """``loss.backward()`` -> ``scaler.scale(loss).backward()``."""
-    line = cst.ensure_type(statement, cst.SimpleStatementLine)
-    expression = cst.ensure_type(line.body[0], cst.Expr)
-    call = cst.ensure_type(expression.value, cst.Call)
-    func = cst.ensure_type(call.func, cst.Attribute)
-    scaled = cst.Call(cst.Attribute(cst.Name("scaler"), cst.Name("scale")), [cst.Arg(func.value)])
-    new = call.with_changes(func=func.with_changes(value=scaled))
-    return line.with_changes(body=[expression.with_changes(value=new)])
+    func = statement.value.func if isinstance(statement.value, ast.Call) else None
+    left = dotted(func.value) if isinstance(func, ast.Attribute) and func.attr == "half" else None
+    return left is not None and (isinstance(statement, ast.Expr) or [dotted(t) for t in statement.targets] == [left])
