@@ -29,7 +29,7 @@ class Choice:
 
 
 def choose(root: Path, torch_npu: str | None = None) -> Choice:
-    """The release asked for, else the newest that fits the tree's own torch pin, else the newest known."""
+    """The release asked for; else the newest for the tree's own torch pin, or its series; else the newest known."""
     if torch_npu:
         return _choice(releases.resolve(torch_npu), "asked", None)
     found = pins.pins(root)
@@ -40,7 +40,17 @@ def choose(root: Path, torch_npu: str | None = None) -> Choice:
         fitting = _fitting(group)
         if fitting:
             return _choice(fitting, "pinned", _telling(group))
+    for pin in found:
+        near = _of_series(pin.series)
+        if near:
+            return _choice(near, "series", pin)
     return _choice(releases.known()[-1], "unmet", found[0])
+
+
+def _of_series(series: str) -> str:
+    """The newest release for any patch version of torch ``2.1``."""
+    known = [*releases.every(legacy=True), *releases.every(legacy=False)] if series else []
+    return next((one.torch_npu for one in reversed(known) if f"{one.torch}.".startswith(f"{series}.")), "")
 
 
 def _fitting(group: list[pins.Pin]) -> str:

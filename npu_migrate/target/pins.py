@@ -42,6 +42,13 @@ class Pin:
         """Whether a torch version satisfies every clause."""
         return all(_allows(operator, wanted, version) for operator, wanted in _CLAUSE.findall(self.spec))
 
+    @property
+    def series(self) -> str:
+        """``2.1`` of ``==2.1.2``; empty where the pin names no single version."""
+        exact = [wanted for operator, wanted in _CLAUSE.findall(self.spec) if operator in ("==", "===", "=", "~=")]
+        numbers = exact[0].partition("+")[0].split(".") if len(exact) == 1 else []
+        return ".".join(numbers[:2]) if len(numbers) > 1 and all(n.isdecimal() for n in numbers[:2]) else ""
+
 
 def _allows(operator: str, wanted: str, version: str) -> bool:
     text = wanted.partition("+")[0]
@@ -69,10 +76,12 @@ def _begins(version: str, numbers: str) -> bool:
 
 
 def pins(root: Path) -> list[Pin]:
-    """Every pin of a tree, the most deliberate files first."""
+    """Every pin of a tree, the most deliberate files first; for a single file, those beside it."""
     folder = root if root.is_dir() else root.parent
     found: list[Pin] = []
     for pattern, read in _READERS:
+        if folder != root and "/" in pattern:
+            continue
         for path in sorted(folder.glob(pattern)):
             if path.is_file():
                 name = path.relative_to(folder).as_posix()

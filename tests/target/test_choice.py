@@ -51,6 +51,22 @@ def test_a_pin_that_no_release_meets_is_said(tmp_path):
     assert dict(chosen.reason.facts)["pin"] == "torch==1.4.0"
 
 
+@pytest.mark.parametrize(("pin", "release"), [("==2.1.2", "2.1.0.post17"), ("==2.7.0+cu126", "2.7.1.post11")])
+def test_a_patch_version_without_a_release_falls_to_its_series(tmp_path, pin, release):
+    (tmp_path / "requirements.txt").write_text(f"torch{pin}\n", encoding="utf-8")
+    chosen = target.choose(tmp_path)
+    assert (chosen.torch_npu, chosen.reason.key) == (release, "series")
+
+
+def test_a_single_file_is_not_pinned_by_folders_beside_it(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "Dockerfile").write_text("RUN pip install torch==2.9.0\n", encoding="utf-8")
+    (tmp_path / "train.py").write_text("import torch\n", encoding="utf-8")
+    assert target.choose(tmp_path / "train.py").reason.key == "newest"
+    (tmp_path / "requirements.txt").write_text("torch==2.6.0\n", encoding="utf-8")
+    assert target.choose(tmp_path / "train.py").torch_npu == "2.6.0.post5"
+
+
 def test_pins_that_contradict_each_other_fall_to_the_most_deliberate_file(tmp_path):
     (tmp_path / "Dockerfile").write_text("RUN pip install torch==2.9.0\n", encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["torch==2.6.0"]\n', encoding="utf-8")
@@ -75,7 +91,7 @@ def test_a_release_outside_the_official_table_is_said_to_be_so(tmp_path):
 
 
 def test_every_reason_has_a_sentence_in_both_languages():
-    for key in ("asked", "pinned", "unmet", "newest", "unlisted"):
+    for key in ("asked", "pinned", "series", "unmet", "newest", "unlisted"):
         facts = dict.fromkeys(("release", "torch", "pin", "file"), "x")
         assert choice.messages()[key]["en"].format(**facts)
         assert choice.messages()[key]["zh"].format(**facts)
