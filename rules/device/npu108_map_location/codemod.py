@@ -34,7 +34,9 @@ class MapLocation(Rule):
         key = self.work.code(original.key)
         twin = self.expression(original.key) if DEVICE.match(key) else None
         if twin is not None and self._is_map(self.work.module.parent(twin)):
-            self.report(original.key, Status.KEPT, "key", key=key)
+            saves = "torch.save(" in self.module.text
+            status, message = (Status.MANUAL, "key-saved") if saves else (Status.KEPT, "key")
+            self.report(original.key, status, message, key=key)
         return updated
 
     def _is_buffer(self, source: ast.expr) -> bool:
