@@ -15,18 +15,18 @@ _SUFFIXES = {
         ("yaml", ".yaml .yml"),
         ("json", ".json"),
         ("toml", ".toml"),
-        ("ini", ".ini .cfg"),
-        ("shell", ".sh .bash .slurm .sbatch"),
+        ("ini", ".ini .cfg .conf .properties"),
+        ("shell", ".sh .bash .zsh .ksh .slurm .sbatch .env .bat .cmd"),
         ("make", ".mk"),
         ("dockerfile", ".dockerfile"),
         ("cuda", ".cu .cuh"),
-        ("cpp", ".cpp .cc .cxx .c .h .hpp"),
+        ("cpp", ".cpp .cc .cxx .c .h .hpp .pyx .pxd"),
         ("cmake", ".cmake"),
         (DOCS, ".md .rst"),
     )
     for suffix in suffixes.split()
 }
-_NAMES = {"makefile": "make", "gnumakefile": "make", "cmakelists.txt": "cmake", "containerfile": "dockerfile"}
+_NAMES = {"makefile": "make", "gnumakefile": "make", "cmakelists.txt": "cmake", "containerfile": "dockerfile", ".env": "shell"}
 _REQUIREMENTS = re.compile(r"(?:requirements.*\.(?:txt|in)|environment.*\.ya?ml)", re.DOTALL)
 _DOCKERFILE = re.compile(r"dockerfile(?:[.\-_].*)?", re.DOTALL)
 _SHEBANGS = (

@@ -78,7 +78,7 @@ def resolve(version: str) -> str:
         fitting = [name for name in every if name.split(".")[: len(numbers)] == numbers]
         if fitting:
             return fitting[-1]
-    raise UnknownRelease(version, near(exact))
+    raise UnknownRelease(version, near(exact) or known()[-3:])
 
 
 def near(wanted: str) -> tuple[str, ...]:
