@@ -26,7 +26,13 @@ _SUFFIXES = {
     )
     for suffix in suffixes.split()
 }
-_NAMES = {"makefile": "make", "gnumakefile": "make", "cmakelists.txt": "cmake", "containerfile": "dockerfile", ".env": "shell"}
+_NAMES = {
+    "makefile": "make",
+    "gnumakefile": "make",
+    "cmakelists.txt": "cmake",
+    "containerfile": "dockerfile",
+    ".env": "shell",
+}
 _REQUIREMENTS = re.compile(r"(?:requirements.*\.(?:txt|in)|environment.*\.ya?ml)", re.DOTALL)
 _DOCKERFILE = re.compile(r"dockerfile(?:[.\-_].*)?", re.DOTALL)
 _SHEBANGS = (

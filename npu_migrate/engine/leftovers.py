@@ -28,6 +28,8 @@ CODE = "NPU199"
 Range = tuple[int, int]
 DEVICE = re.compile(r"cuda(:\d+)?")
 NAME = re.compile(r"[^\W\d]\w*")
+OPTION = re.compile(r"--[\w-]+[= ](cuda|nccl)(:\d*)?$")
+COMMAND = re.compile(r"\b(?:python3?|torchrun|deepspeed|accelerate)\s[^\n]*--[\w-]+[= ](?:cuda|nccl)\b")
 LOOKS_LIKE_CODE = re.compile(r"torch\.cuda\.\w+\s*\(|\.cuda\(\)|(?:to|device)\(\s*['\"]cuda|import torch\.cuda")
 
 
@@ -139,6 +141,11 @@ def _judge(module: PythonModule, span: Range, role: str, node: ast.AST) -> tuple
         value = getattr(node, "value", None)
         if isinstance(value, str) and DEVICE.fullmatch(value):
             return Status.MANUAL, "device-like"
+        if isinstance(value, str) and OPTION.match(value):
+            return Status.MANUAL, "option-in-string"
+        text = module.text[span[0] : span[1]]
+        if COMMAND.search(text):
+            return Status.MANUAL, "option-in-string"
         if LOOKS_LIKE_CODE.search(module.text, *span):
             return Status.MANUAL, "code-in-string"
     return Status.KEPT, role
