@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,12 +13,13 @@ from npu_migrate.rule import Rule, Status
 from npu_migrate.structure import activations, autograd, spelling
 
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Iterable
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.structure.activations import Activation
 
+EXPORT = re.compile(r"torchscript|core ?ml|onnx|tensorrt|export-friendly|for export", re.IGNORECASE)
+FEW_LINES = 30
 APPROXIMATE = (1, 12)  # gelu(approximate="tanh")
 TITLES = {"silu": "SiLU", "hardswish": "Hardswish", "mish": "Mish", "gelu": "GELU", "gelu_tanh": "GELU (tanh)"}
 
@@ -60,6 +63,18 @@ class CustomActivation(Rule):
         module = self.work.module
         return {module.range_of(s): found for found in activations.find(module).values() for s in found.spent}
 
+    def _is_for_export(self, original: cst.BaseExpression) -> bool:
+        """Whether a comment or docstring of a small function or class says that it is written out for export."""
+        module = self.work.module
+        here = module.statement_at(self.work.range_of(original)[0])
+        owner = here
+        while owner is not None and not isinstance(owner.node, ast.ClassDef) and owner.parent is not None:
+            owner = owner.parent
+        if here is None or owner is None or here.last - owner.first > FEW_LINES:
+            return False
+        text = module.text[module.line_start(max(1, owner.first - 1)) : module.line_start(here.last + 1)]
+        return EXPORT.search(text) is not None
+
     def _judge(self, original: cst.BaseExpression, updated: cst.BaseExpression) -> cst.BaseExpression:
         found = activations.find(self.work.module).get(self.work.range_of(original))
         if found is None:
@@ -69,6 +84,9 @@ class CustomActivation(Rule):
         symbol = f"torch.nn.functional.{name}"
         if found.scripted:
             self.report(original, Status.KEPT, "scripted", symbol=symbol, title=title)
+            return updated
+        if self._is_for_export(original):
+            self.report(original, Status.KEPT, "export", symbol=symbol, title=title, name=symbol)
             return updated
         if found.deviation > activations.SAME:
             apart = f"{found.deviation:.0e}"
