@@ -41,7 +41,11 @@ class OwnClasses:
 
     def has(self, node: ast.expr) -> bool:
         """Whether an expression is an object of a class (or a class) that defines the attribute itself."""
-        return self._class_of(node, DEPTH) in self.definers
+        return self.class_of(node) in self.definers
+
+    def class_of(self, node: ast.expr) -> ast.AST | None:
+        """The class of the program's own of which an expression is an object (or which it is)."""
+        return self._class_of(node, DEPTH)
 
     def is_torch(self, node: ast.expr | None, depth: int = 2 * DEPTH) -> bool:
         """Whether an expression comes from a call of torch's, or from a method of what does."""

@@ -9,6 +9,7 @@ import libcst as cst
 
 from npu_migrate.rule import Rule, Status, dotted
 from npu_migrate.values.devices import Devices
+from npu_migrate.values.methods import OwnMethods
 from npu_migrate.values.numbers import is_int
 
 # Objects that hold options: what is read from them is a value, whatever it is called.
@@ -19,6 +20,7 @@ MODULE = re.compile(
     re.IGNORECASE,
 )
 INDEX = re.compile(r"(^|_)(id|ids|idx|index|rank)(_|$|\d)")
+HIDDEN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 TENSOR_TYPES = ("torch.Tensor", "torch.nn.Module", "torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
 
@@ -35,6 +37,10 @@ class CudaCall(Rule):
         if owner is not None and not owner.startswith(TENSOR_TYPES):
             self._keep_foreign(func, owner)
             return updated
+        receiver = self.expression(func.value)
+        if receiver is not None and self._methods.is_value(receiver):
+            self.report(func, Status.MANUAL, "own-value", at=func.attr, name=self.work.code(func))
+            return updated
         self.need_import("torch_npu", original)
         if self._moves_module_to_device(original):
             new = updated.with_changes(func=_renamed(updated.func, "to"))
@@ -50,8 +56,7 @@ class CudaCall(Rule):
             return updated
         name = self.work.code(original)
         if owner is None:
-            self._judge_value(original, name)
-            return updated
+            return self._judge_value(original, updated, name)
         if not owner.startswith(TENSOR_TYPES):
             self._keep_foreign(original, owner)
             return updated
@@ -60,10 +65,34 @@ class CudaCall(Rule):
         return self.rewrite(original, updated, new, "unbound", symbol=owner, name=name, new=self.work.code(new))
 
     def leave_FunctionDef(self, original: cst.FunctionDef, updated: cst.FunctionDef) -> cst.FunctionDef:
-        if original.name.value != "cuda" or not self.work.scope_of(original).is_class:
+        scope = self.work.scope_of(original)
+        if original.name.value != "cuda" or not scope.is_class:
+            return updated
+        if "npu" in scope.bindings:
+            self.report(original, Status.KEPT, "has-npu", at=original.name)
+        if not self._methods.renamed(scope):
             return updated
         new = updated.with_changes(name=cst.Name("npu"))
         return self.rewrite(original, updated, new, "definition", at=original.name, after="npu")
+
+    def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.Name:
+        """The method under its bare name in the body of its class: ``to_gpu = cuda``, ``cuda = lambda self: ...``."""
+        if original.value != "cuda" or self.is_part_of_name(original) or isinstance(self.parent, cst.Attribute):
+            return updated
+        if not self._methods.renamed(self.work.scope_of(original)) or self._is_in_function(original):
+            return updated
+        twin = self.expression(original)
+        key = "definition" if isinstance(twin, ast.Name) and isinstance(twin.ctx, ast.Store) else "own-name"
+        return self.rewrite(original, updated, updated.with_changes(value="npu"), key)
+
+    @property
+    def _methods(self) -> OwnMethods:
+        return OwnMethods.of(self.work.module, "cuda", "npu")
+
+    def _is_in_function(self, name: cst.Name) -> bool:
+        """Whether a name stands in a lambda or comprehension, which do not see the names of the class body."""
+        twin = self.expression(name)
+        return twin is not None and any(isinstance(above, HIDDEN) for above in self.work.module.ancestors(twin))
 
     def _moves_module_to_device(self, call: cst.Call) -> bool:
         """``model.cuda(device)`` with a device that is no index: torch_npu would make a device of it once more."""
@@ -97,21 +126,31 @@ class CudaCall(Rule):
             func, Status.KEPT, "foreign", at=func.attr, name=self.work.code(func), owner=owner.split(".", maxsplit=1)[0]
         )
 
-    def _judge_value(self, node: cst.Attribute, name: str) -> None:
+    def _judge_value(self, node: cst.Attribute, updated: cst.Attribute, name: str) -> cst.BaseExpression:
         parts = dotted(node) or [""]
         if (
             parts[-2:-1] and (parts[-2] in HOLDERS or parts[-2].endswith(("args", "config", "cfg")))
         ) or self._is_tested_or_set(node):
             self.report(node, Status.KEPT, "flag", at=node.attr, name=name)
-        else:
+            return updated
+        receiver = self.expression(node.value)
+        if receiver is None or not self._methods.is_torch(receiver):
             self.report(node, Status.MANUAL, "method-value", at=node.attr, name=name)
+            return updated
+        new = _renamed(updated)
+        self.need_import("torch_npu", node)
+        return self.rewrite(
+            node, updated, new, "unbound", at=node.attr, name=name, new=self.work.code(new), after="npu"
+        )
 
     def _is_tested_or_set(self, node: cst.Attribute) -> bool:
         twin = self.expression(node)
         if not isinstance(twin, ast.Attribute) or not isinstance(twin.ctx, ast.Load):
             return True
         above = self.work.module.parent(twin)
-        return isinstance(above, (ast.If, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert)) or (
+        if isinstance(above, ast.IfExp):
+            return above.test is twin
+        return isinstance(above, (ast.If, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert)) or (
             (parts := dotted(node)) is not None and parts[:1] == ["self"] and not isinstance(above, ast.Call)
         )
 
