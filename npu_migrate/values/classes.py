@@ -60,7 +60,7 @@ class OwnClasses:
         owner = self.module.names.binding_scope(node.id, self._scope(node))
         if owner is None:
             return False
-        annotated = _annotation(owner.node, node.id)
+        annotated = annotation(owner.node, node.id)
         if annotated is not None:
             return (name_of(self.module, annotated) or "").startswith("torch.")
         values = [b.node if b.kind == "value" else None for b in owner.bindings.get(node.id, ())]
@@ -98,7 +98,7 @@ class OwnClasses:
         owner = self.module.names.binding_scope(node.id, self._scope(node))
         if owner is None:
             return None
-        annotated = _annotation(owner.node, node.id)
+        annotated = annotation(owner.node, node.id)
         if annotated is not None:
             return self._class_named(annotated)
         values = [b.node for b in owner.bindings.get(node.id, ()) if b.kind == "value"]
@@ -129,7 +129,7 @@ def _is_field(target: ast.expr, name: str) -> bool:
     return isinstance(target, ast.Attribute) and target.attr == name
 
 
-def _annotation(function: ast.AST, name: str) -> ast.expr | None:
+def annotation(function: ast.AST, name: str) -> ast.expr | None:
     """The class that a parameter is annotated with, also as a string."""
     if not isinstance(function, FUNCTIONS):
         return None

@@ -110,5 +110,4 @@ def _last(node: ast.AST) -> str:
     """The last name of a dotted expression, or of what is called."""
     if isinstance(node, ast.Call):
         node = node.func
-    name: str = getattr(node, "attr", None) or getattr(node, "id", "")
-    return name
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
