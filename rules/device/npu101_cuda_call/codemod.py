@@ -32,7 +32,7 @@ class CudaCall(Rule):
         if not isinstance(func, cst.Attribute) or func.attr.value != "cuda":
             return updated
         owner = self._owner(func)
-        if owner == "torch.cuda":
+        if _is_torch_name(owner):
             return updated
         if owner is not None and not owner.startswith(TENSOR_TYPES):
             self._keep_foreign(func, owner)
@@ -52,7 +52,7 @@ class CudaCall(Rule):
         if original.attr.value != "cuda" or (isinstance(self.parent, cst.Call) and self.parent.func is original):
             return updated
         owner = self._owner(original)
-        if owner == "torch.cuda":
+        if _is_torch_name(owner):
             return updated
         name = self.work.code(original)
         if owner is None:
@@ -153,6 +153,11 @@ class CudaCall(Rule):
         return isinstance(above, (ast.If, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert)) or (
             (parts := dotted(node)) is not None and parts[:1] == ["self"] and not isinstance(above, ast.Call)
         )
+
+
+def _is_torch_name(name: str | None) -> bool:
+    """Whether an attribute is a name of PyTorch's, no method of an object: ``torch.cuda``, ``torch.version.cuda``."""
+    return name is not None and name.startswith("torch.") and not name.startswith(TENSOR_TYPES)
 
 
 def _is_module(receiver: ast.expr) -> bool:
