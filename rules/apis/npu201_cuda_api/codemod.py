@@ -56,6 +56,10 @@ class CudaApi(Rule):
         bound = ".".join(parts[: len(parts) - meaning.spelled])
         find = renames.npu_name if meaning.kind == "value" else renames.importable
         reached, wanted = renames.spelled(find(self.target, bound) or "?"), renames.spelled(new)
+        origin = renames.star_origin(self.work.module, (dotted(original) or [""])[0], self.work.scope_of(original))
+        if origin and renames.lost_by_star(self.work.module, self.target, origin):
+            self.report(original, Status.MANUAL, "star", symbol=name, name=name, new=wanted)
+            return updated
         if wanted == reached + name[len(bound) :]:
             if not self._is_renamed_with_import(original, bound):
                 self.report(original, Status.KEPT, "follows", symbol=name, name=self.work.code(original), full=name)

@@ -54,7 +54,11 @@ class CudaCall(Rule):
         owner = self._owner(original)
         if _is_torch_name(owner):
             return updated
+        if any(isinstance(above, (cst.Import, cst.ImportFrom)) for above in self.work.stack):
+            return updated
         name = self.work.code(original)
+        if owner is None and isinstance(self.parent, cst.Attribute):
+            return self._judge_part(original, updated, name)
         if owner is None:
             return self._judge_value(original, updated, name)
         if not owner.startswith(TENSOR_TYPES):
@@ -142,6 +146,16 @@ class CudaCall(Rule):
         return self.rewrite(
             node, updated, new, "unbound", at=node.attr, name=name, new=self.work.code(new), after="npu"
         )
+
+    def _judge_part(self, node: cst.Attribute, updated: cst.Attribute, name: str) -> cst.BaseExpression:
+        """``x.cuda.synchronize``: a part of PyTorch if ``x`` is that, else something of the program's own."""
+        parts = dotted(node) or [""]
+        if parts[-2:-1] and parts[-2] in HOLDERS:
+            self.report(node, Status.KEPT, "flag", at=node.attr, name=name)
+        else:
+            owner = self.work.code(node.value)
+            self.report(node, Status.MANUAL, "part", at=node.attr, name=name, owner=owner)
+        return updated
 
     def _is_tested_or_set(self, node: cst.Attribute) -> bool:
         twin = self.expression(node)
