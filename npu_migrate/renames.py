@@ -13,6 +13,7 @@ from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
+    from npu_migrate.engine.statements import Scope
     from npu_migrate.target import Target
 
 ROOT = "torch.cuda"
@@ -72,6 +73,33 @@ def importable(target: Target, name: str) -> str | None:
 def spelled(name: str) -> str:
     """A name as imports must write it: ``torch.npu`` is an attribute, and importing from it loads a second copy."""
     return f"torch_npu{name[len('torch') :]}" if f"{name}.".startswith("torch.npu.") else name
+
+
+def lost_by_star(module: PythonModule, target: Target, base: str) -> list[str]:
+    """The names that a file takes from ``from base import *`` and that would be missing if the import were moved.
+
+    ``base`` itself, if nothing takes its place.
+    """
+    return module.fact(f"star {base}", lambda: _lost_by_star(module, target, base))
+
+
+def _lost_by_star(module: PythonModule, target: Target, base: str) -> list[str]:
+    found = importable(target, base)
+    if found is None:
+        return [base]
+    used = {node.id: node for node in walk(module.tree) if isinstance(node, ast.Name)}
+    brought = [name for name in used if target.has_cuda(f"{base}.{name}")]
+    free = [name for name in brought if name not in module.table.module.bindings]
+    return sorted(name for name in free if not target.has(f"{found}.{name}"))
+
+
+def star_origin(module: PythonModule, name: str, scope: Scope) -> str:
+    """The part of ``torch.cuda`` whose star import gives the file a name; empty if it comes from elsewhere."""
+    if module.names.binding_scope(name, scope) is not None:
+        return ""
+    meant = module.names.head(name, scope).name or ""
+    origin = meant.rpartition(".")[0]
+    return origin if is_cuda(origin) and origin in module.table.module.stars else ""
 
 
 def frees_name(module: PythonModule, target: Target) -> bool:

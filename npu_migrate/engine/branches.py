@@ -68,8 +68,15 @@ def _beside(module: PythonModule, offset: int) -> Iterator[str]:
         yield from _sibling_tests(module, statement)
         yield from _test_of_if_before(module, statement, child)
         if isinstance(statement.node, (*FUNCTIONS, ast.ClassDef)):
+            yield from _sibling_method(statement)
             return
         child, statement = statement.node, statement.parent
+
+
+def _sibling_method(statement: Statement) -> Iterator[str]:
+    """``def npu`` in the class of a ``def cuda``: the method of this name is the CUDA one."""
+    if getattr(statement.node, "name", "") == "cuda" and statement.scope.is_class:
+        yield from (f"def {name}" for name in ("npu",) if name in statement.scope.bindings)
 
 
 def _test_of_if_before(module: PythonModule, statement: Statement, child: ast.AST | None) -> Iterator[str]:

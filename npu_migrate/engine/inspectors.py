@@ -66,7 +66,7 @@ class Inspectors:
         active = [(self._class(info)(info, work), names) for info, names in chosen]
         answered = frozenset(work.claimed)
         for node, called in _nodes(module, frozenset().union(*(names for _, names in active))):
-            if _place(module, node) in answered:
+            if not answered.isdisjoint(_places(module, node)):
                 continue
             for inspector, names in active:
                 if called in names:
@@ -144,8 +144,8 @@ def _expressions(statement: Statement) -> Iterator[ast.expr]:
             yield node
 
 
-def _place(module: PythonModule, node: ast.expr) -> tuple[int, int]:
-    """The name that a finding about the node would point at."""
+def _places(module: PythonModule, node: ast.expr) -> set[tuple[int, int]]:
+    """What a finding about the node would point at: all of its name, or the last part."""
     named = node.func if isinstance(node, ast.Call) else node
     start, end = module.range_of(named)
-    return (end - len(named.attr), end) if isinstance(named, ast.Attribute) else (start, end)
+    return {(start, end), (end - len(named.attr), end)} if isinstance(named, ast.Attribute) else {(start, end)}

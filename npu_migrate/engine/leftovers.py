@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from npu_migrate.engine.rules import ROOTS, WORDS
 from npu_migrate.literals import occurrences
-from npu_migrate.model import Finding, Span, Status, Text
+from npu_migrate.model import Finding, Status, Text
+from npu_migrate.names import dotted
 from npu_migrate.trees import children
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.statements import Statement
-    from npu_migrate.engine.text import SourceText
     from npu_migrate.engine.work import Work
 
 CODE = "NPU199"
@@ -30,6 +30,8 @@ DEVICE = re.compile(r"cuda(:\d+)?")
 NAME = re.compile(r"[^\W\d]\w*")
 OPTION = re.compile(r"--[\w-]+[= ](cuda|nccl)(:\d*)?$")
 COMMAND = re.compile(r"\b(?:python3?|torchrun|deepspeed|accelerate)\s[^\n]*--[\w-]+[= ](?:cuda|nccl)\b")
+# Parts of PyTorch with a sentence of their own.
+KNOWN = ("torch.nn.attention.SDPBackend.CUDNN_ATTENTION", "torch.testing._internal.common_cuda")
 LOOKS_LIKE_CODE = re.compile(r"torch\.cuda\.\w+\s*\(|\.cuda\(\)|(?:to|device)\(\s*['\"]cuda|import torch\.cuda")
 
 
@@ -127,38 +129,43 @@ def _innermost(leaves: list[tuple[Range, str, ast.AST]], offset: int) -> tuple[R
 
 
 def _finding(module: PythonModule, work: Work, span: Range, role: str, node: ast.AST) -> Finding:
-    status, key = _judge(module, span, role, node)
     before = module.text[span[0] : span[1]]
-    text = Text(CODE, key, (("word", before),))
+    status, text = _judge(module, span, role, node)
     first, last = module.line_of(span[0]), module.line_of(span[1])
     if status is not Status.KEPT and work.suppressions.covering(CODE, first, last) is not None:
         status = Status.SUPPRESSED
     return Finding(CODE, module.path, work.span(*span), status, text, before=before)
 
 
-def _judge(module: PythonModule, span: Range, role: str, node: ast.AST) -> tuple[Status, str]:
+def _judge(module: PythonModule, span: Range, role: str, node: ast.AST) -> tuple[Status, Text]:
+    word = ("word", module.text[span[0] : span[1]])
     if role == "string":
         value = getattr(node, "value", None)
         if isinstance(value, str) and DEVICE.fullmatch(value):
-            return Status.MANUAL, "device-like"
-        if isinstance(value, str) and OPTION.match(value):
-            return Status.MANUAL, "option-in-string"
-        text = module.text[span[0] : span[1]]
-        if COMMAND.search(text):
-            return Status.MANUAL, "option-in-string"
+            return Status.MANUAL, Text(CODE, "device-like", (word,))
+        if COMMAND.search(module.text, *span) or (isinstance(value, str) and OPTION.match(value)):
+            return Status.MANUAL, Text(CODE, "option-in-string", (word,))
         if LOOKS_LIKE_CODE.search(module.text, *span):
-            return Status.MANUAL, "code-in-string"
-    return Status.KEPT, role
+            return Status.MANUAL, Text(CODE, "code-in-string", (word,))
+    name, is_imported = _torch_name(module, node)
+    if not name:
+        return Status.KEPT, Text(CODE, role, (word,))
+    if is_imported:
+        return Status.KEPT, Text(CODE, "imported", (word, ("name", name)))
+    known = next((part for part in KNOWN if f"{name}.".startswith(f"{part}.")), "torch")
+    return Status.MANUAL, Text(CODE, known, (word, ("name", name)))
 
 
-def unread_lines(path: str, source: SourceText) -> list[Finding]:
-    """Each line about CUDA of a file that could not be parsed: for a person to look at."""
-    found = []
-    for number in range(1, len(source.line_starts) + 1):
-        line = source.line(number)
-        match = WORDS.search(line)
-        if match is not None:
-            span = Span(number, match.start() + 1, number, len(line.rstrip()) + 1)
-            text = Text(CODE, "unread", (("line", line.strip()),))
-            found.append(Finding(CODE, path, span, Status.MANUAL, text, before=line.strip()))
-    return found
+def _torch_name(module: PythonModule, node: ast.AST) -> tuple[str, bool]:
+    """The name of what is a part of PyTorch, and whether an import says all of it; empty for all else."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        below = "" if isinstance(node, ast.Import) else f"{node.module}."
+        names = [below + alias.name for alias in node.names] if not getattr(node, "level", 0) else []
+        about = (name for name in names if name.startswith("torch.") and WORDS.search(name))
+        return next(about, ""), False
+    parts = dotted(node)
+    if parts is None or not isinstance(getattr(node, "ctx", None), ast.Load):
+        return "", False
+    meaning = module.names.meaning(parts, module.scope_at(module.range_of(node)[0]))
+    is_torch = meaning.name is not None and meaning.name.startswith("torch.")
+    return (meaning.name or "", len(parts) == 1) if is_torch else ("", False)

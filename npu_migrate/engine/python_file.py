@@ -16,8 +16,9 @@ from npu_migrate.engine import regions
 from npu_migrate.engine.driver import Driver
 from npu_migrate.engine.entry import needs_import
 from npu_migrate.engine.imports import insertions
-from npu_migrate.engine.leftovers import leftovers, unread_lines
+from npu_migrate.engine.leftovers import leftovers
 from npu_migrate.engine.suppressions import Suppressions
+from npu_migrate.engine.unread import failed, unparsable
 from npu_migrate.engine.work import ENGINE, Work
 from npu_migrate.model import FileResult, Finding, Span, Status, Text
 
@@ -61,13 +62,12 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
     try:
         module = project.open(path, source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return FileResult(path, "python", (*_unparsable(path, source, error), *unread_lines(path, source)))
+        return FileResult(path, "python", tuple(unparsable(path, source, error)))
     suppressions = Suppressions(source.text)
     try:
         outcome = rewrite(module, rules, settings, suppressions, project)
     except RuleError as failure:
-        finding = _failed(path, failure)
-        return FileResult(path, "python", (finding, *unread_lines(path, source)))
+        return FileResult(path, "python", tuple(failed(path, source, failure.rule, failure.error)))
     finally:
         module.forget()
     findings = _once([*outcome.findings, *_unused(path, suppressions)])
@@ -281,18 +281,6 @@ def _once(findings: list[Finding]) -> list[Finding]:
             chosen.append(finding)
             spoken.add(finding.span)
     return chosen
-
-
-def _unparsable(path: str, source: SourceText, error: Exception) -> list[Finding]:
-    line = min(getattr(error, "lineno", None) or 1, len(source.line_starts))
-    facts = (("error", getattr(error, "msg", None) or str(error)),)
-    span = Span(line, 1, line, 1)
-    return [Finding(ENGINE, path, span, Status.UNREADABLE, Text(ENGINE, "unparsable", facts))]
-
-
-def _failed(path: str, failure: RuleError) -> Finding:
-    facts = (("rule", failure.rule), ("error", failure.error))
-    return Finding(ENGINE, path, Span(1, 1, 1, 1), Status.UNREADABLE, Text(ENGINE, "rule-failed", facts))
 
 
 def _unused(path: str, suppressions: Suppressions) -> list[Finding]:

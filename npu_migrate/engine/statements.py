@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TRY = (ast.Try, getattr(ast, "TryStar", ast.Try))
 MATCH = getattr(ast, "Match", ())
 NAMELESS = frozenset({ast.Expr, ast.Return, ast.If, ast.Raise, ast.Assert, ast.Pass, ast.While, *TRY})
+LOADERS = frozenset({"importlib.import_module", "import_module", "__import__"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Block = Union[ast.stmt, ast.ExceptHandler]
 
@@ -207,7 +208,9 @@ def _targets(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr | None]]:
 def bind_target(target: ast.expr, scope: Scope, value: ast.expr | None) -> None:
     """Bind the names in an assignment target; pairs up ``a, b = x, y``."""
     if isinstance(target, ast.Name):
-        scope.bind(target.id, Binding("value" if value else "other", target.lineno, node=value))
+        module = loaded_module(value)
+        kind = "import" if module else "value" if value else "other"
+        scope.bind(target.id, Binding(kind, target.lineno, module, value))
     elif isinstance(target, (ast.Tuple, ast.List)):
         pairs = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
         starred = any(isinstance(e, ast.Starred) for e in target.elts)
@@ -216,6 +219,24 @@ def bind_target(target: ast.expr, scope: Scope, value: ast.expr | None) -> None:
             bind_target(element, scope, paired)
     elif isinstance(target, ast.Starred):
         bind_target(target.value, scope, None)
+
+
+def loaded_module(value: ast.expr | None) -> str:
+    """The module that ``importlib.import_module("a.b")`` or ``__import__("a.b")`` gives; empty for all else."""
+    if not isinstance(value, ast.Call) or len(value.args) != 1:
+        return ""
+    given = value.args[0]
+    if not isinstance(value.func, (ast.Name, ast.Attribute)) or ast.unparse(value.func) not in LOADERS:
+        return ""
+    if not isinstance(given, ast.Constant) or not isinstance(given.value, str):
+        return ""
+    if value.keywords or given.value.startswith("."):
+        return ""
+    return (
+        given.value.partition(".")[0]
+        if isinstance(value.func, ast.Name) and value.func.id == "__import__"
+        else given.value
+    )
 
 
 def bind_parameters(arguments: ast.arguments, scope: Scope) -> None:

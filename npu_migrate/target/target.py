@@ -145,6 +145,10 @@ class Target:
         known = any(at(names.get(head, ABSENT), self.column) != ABSENT for head in (name, name.rpartition(".")[0]))
         return CudaName(name, dotted or None, bool(dotted) and self.has(dotted), known, instead)
 
+    def has_cuda(self, name: str) -> bool:
+        """Whether the torch of this release lists a ``torch.cuda`` name itself; members of classes are not listed."""
+        return at(store.table("cuda").get("names", {}).get(name, ABSENT), self.column) != ABSENT
+
     def custom_op(self, name: str) -> CustomOp | None:
         """An operator of torch_npu's own: ``torch_npu.npu_rms_norm``, ``npu::npu_rms_norm``, or the bare name."""
         bare = name.removeprefix("npu::").rpartition(".")[2] if name.startswith("torch") else name.removeprefix("npu::")

@@ -41,7 +41,11 @@ class OwnClasses:
 
     def has(self, node: ast.expr) -> bool:
         """Whether an expression is an object of a class (or a class) that defines the attribute itself."""
-        return self._class_of(node, DEPTH) in self.definers
+        return self.class_of(node) in self.definers
+
+    def class_of(self, node: ast.expr) -> ast.AST | None:
+        """The class of the program's own of which an expression is an object (or which it is)."""
+        return self._class_of(node, DEPTH)
 
     def is_torch(self, node: ast.expr | None, depth: int = 2 * DEPTH) -> bool:
         """Whether an expression comes from a call of torch's, or from a method of what does."""
@@ -56,7 +60,7 @@ class OwnClasses:
         owner = self.module.names.binding_scope(node.id, self._scope(node))
         if owner is None:
             return False
-        annotated = _annotation(owner.node, node.id)
+        annotated = annotation(owner.node, node.id)
         if annotated is not None:
             return (name_of(self.module, annotated) or "").startswith("torch.")
         values = [b.node if b.kind == "value" else None for b in owner.bindings.get(node.id, ())]
@@ -94,7 +98,7 @@ class OwnClasses:
         owner = self.module.names.binding_scope(node.id, self._scope(node))
         if owner is None:
             return None
-        annotated = _annotation(owner.node, node.id)
+        annotated = annotation(owner.node, node.id)
         if annotated is not None:
             return self._class_named(annotated)
         values = [b.node for b in owner.bindings.get(node.id, ()) if b.kind == "value"]
@@ -125,7 +129,7 @@ def _is_field(target: ast.expr, name: str) -> bool:
     return isinstance(target, ast.Attribute) and target.attr == name
 
 
-def _annotation(function: ast.AST, name: str) -> ast.expr | None:
+def annotation(function: ast.AST, name: str) -> ast.expr | None:
     """The class that a parameter is annotated with, also as a string."""
     if not isinstance(function, FUNCTIONS):
         return None

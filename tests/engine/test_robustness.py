@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from npu_migrate import packs
 from npu_migrate.engine.run import migrate
 
 PYTHON2 = 'import torch\nprint "cuda"\nx.cuda(async=True)\n'
+BEFORE_312 = pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python knows the syntax")
 SAMPLE = Path(__file__).parents[2] / "fixtures" / "projects" / "yolo_mini"
 
 
@@ -20,6 +22,21 @@ def test_python_2_is_left_alone_and_every_line_named():
     assert not found.changed
     assert [s for s in statuses(found) if s[2] == "manual"] == [(2, "NPU199", "manual"), (3, "NPU199", "manual")]
     assert any(f.status.value == "unreadable" and f.rule == "NPU000" for f in found.findings)
+
+
+@pytest.mark.parametrize(
+    ("source", "key"),
+    [
+        (PYTHON2, "python2"),
+        ("try:\n    x.cuda()\nexcept OSError, e:\n    raise\n", "python2"),
+        ("x = type y = 'cuda'\n", "unparsable"),
+        pytest.param("type Card = 'cuda'\n", "newer", marks=BEFORE_312),
+        pytest.param("def move[T](x: T):\n    return x.cuda()\n", "newer", marks=BEFORE_312),
+        pytest.param('x = f"{d["cuda"]}"\n', "newer", marks=BEFORE_312),
+    ],
+)
+def test_why_a_file_cannot_be_parsed(source, key):
+    assert [f.text.key for f in result(source).findings if f.rule == "NPU000"] == [key]
 
 
 def test_bytes_outside_the_edit_stay():
@@ -72,6 +89,7 @@ def test_a_failing_rule_costs_only_its_file(tmp_path):
     assert "KeyError" in dict(found["a.py"].findings[0].text.facts)["error"]
     assert dict(found["a.py"].findings[0].text.facts)["rule"] == "NPU999"
     assert (2, "NPU199", "manual") in statuses(found["a.py"])
+    assert {f.text.key for f in found["a.py"].findings} == {"rule-failed", "unjudged"}
     assert not found["c.py"].changed
     assert found["b.py"].changed
 

@@ -9,6 +9,8 @@ import libcst as cst
 from npu_migrate import renames
 from npu_migrate.rule import Meaning, Rule, Status, dotted
 
+RANGE, ANNOTATE = "torch.cuda.nvtx.range", "torch_npu.npu.mstx.annotate"
+
 
 class CudaApi(Rule):
     """Judges each dotted expression once, at its outermost attribute."""
@@ -28,8 +30,7 @@ class CudaApi(Rule):
             return updated
         new = renames.npu_name(self.target, name)
         if new is None:
-            key = self.nearest_message(name, "missing")
-            self.report(original, Status.UNSUPPORTED, key, symbol=name, name=name, release=self.target.torch_npu)
+            self._report_missing(original, name)
             return updated
         if len(name.split(".")) - meaning.spelled > 1:
             return self._through_import(original, updated, meaning, new)
@@ -37,6 +38,12 @@ class CudaApi(Rule):
         exchanged = self.spelled_out(updated, name, new, head)
         self.need_import("torch_npu", original)
         return self.rewrite(original, updated, exchanged, "renamed", symbol=name, name=name, new=new)
+
+    def _report_missing(self, original: cst.BaseExpression, name: str) -> None:
+        key, status = self.nearest_message(name, "missing"), Status.UNSUPPORTED
+        if name == RANGE and self.target.has(ANNOTATE):
+            key, status = "annotate", Status.MANUAL
+        self.report(original, status, key, symbol=name, name=name, release=self.target.torch_npu)
 
     def _through_import(
         self, original: cst.BaseExpression, updated: cst.BaseExpression, meaning: Meaning, new: str
@@ -49,6 +56,10 @@ class CudaApi(Rule):
         bound = ".".join(parts[: len(parts) - meaning.spelled])
         find = renames.npu_name if meaning.kind == "value" else renames.importable
         reached, wanted = renames.spelled(find(self.target, bound) or "?"), renames.spelled(new)
+        origin = renames.star_origin(self.work.module, (dotted(original) or [""])[0], self.work.scope_of(original))
+        if origin and renames.lost_by_star(self.work.module, self.target, origin):
+            self.report(original, Status.MANUAL, "star", symbol=name, name=name, new=wanted)
+            return updated
         if wanted == reached + name[len(bound) :]:
             if not self._is_renamed_with_import(original, bound):
                 self.report(original, Status.KEPT, "follows", symbol=name, name=self.work.code(original), full=name)

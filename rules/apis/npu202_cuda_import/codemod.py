@@ -10,7 +10,6 @@ import libcst as cst
 from npu_migrate import renames
 from npu_migrate.import_edits import Lines, Part, Small, from_import, path, regroup, renamed, spread, with_commas
 from npu_migrate.rule import Rule, Status, dotted
-from npu_migrate.trees import walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,19 +118,13 @@ class CudaImport(Rule):
     def _star(self, original: cst.ImportFrom, updated: cst.ImportFrom, base: str) -> Small:
         """A star import moves if the new module has every name that the file may take from the old one."""
         found = renames.importable(self.target, base)
-        missing = self._lost_by_star(base, found) if found else [base]
+        missing = renames.lost_by_star(self.work.module, self.target, base)
         if found is None or missing:
-            names = ", ".join(missing)
-            self.report(original, Status.MANUAL, "star", symbol=base, name=base, names=names)
+            place = found or "torch_npu.npu"
+            self.report(original, Status.MANUAL, "star", symbol=base, name=base, place=place, names=", ".join(missing))
             return updated
         new = updated.with_changes(module=path(found))
         return self.rewrite(original, updated, new, "moved", symbol=base, module=found)
-
-    def _lost_by_star(self, base: str, found: str) -> list[str]:
-        module = self.work.module
-        used = {node.id for node in walk(module.tree) if isinstance(node, ast.Name)}
-        free = sorted(used - module.table.module.bindings.keys())
-        return [n for n in free if self.target.cuda_name(f"{base}.{n}").known and not self.target.has(f"{found}.{n}")]
 
     def _replace(
         self,

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from npu_migrate.rule import Rule, Status
+import libcst as cst
 
-if TYPE_CHECKING:
-    import libcst as cst
+from npu_migrate.rule import Rule, Status, dotted
 
 PRIVATE = "torch._C._cuda"
 TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert)
@@ -24,6 +22,21 @@ class TorchVersion(Rule):
 
     def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.BaseExpression:
         return self._judge(original, updated)
+
+    def leave_ImportFrom(self, original: cst.ImportFrom, updated: cst.ImportFrom) -> cst.ImportFrom:
+        """The import of a private function fails on a build without CUDA; that of a value does no harm."""
+        base = ".".join(dotted(original.module) or [])
+        if not original.relative and not isinstance(original.names, cst.ImportStar):
+            for alias in original.names:
+                self._import(alias, f"{base}.{alias.evaluated_name}")
+        return updated
+
+    def _import(self, alias: cst.ImportAlias, name: str) -> None:
+        if name.startswith(PRIVATE):
+            key = self.nearest_message(name, PRIVATE)
+            self.report(alias, Status.UNSUPPORTED, key, symbol=name, name=name)
+        elif name in self.table["names"]:
+            self.report(alias, Status.KEPT, "import", symbol=name, name=name)
 
     def _judge(self, original: cst.BaseExpression, updated: cst.BaseExpression) -> cst.BaseExpression:
         if self.is_part_of_name(original):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from npu_migrate.rule import Rule, Status, dotted
-from npu_migrate.values.classes import OwnClasses
 from npu_migrate.values.devices import Devices
+from npu_migrate.values.methods import OwnMethods
 from npu_migrate.values.numbers import is_int
-
-if TYPE_CHECKING:
-    from npu_migrate.engine.statements import Binding
 
 # Objects that hold options: what is read from them is a value, whatever it is called.
 HOLDERS = frozenset("args arg opt opts options cfg config conf params hparams flags FLAGS settings".split())
@@ -24,6 +20,7 @@ MODULE = re.compile(
     re.IGNORECASE,
 )
 INDEX = re.compile(r"(^|_)(id|ids|idx|index|rank)(_|$|\d)")
+HIDDEN = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 TENSOR_TYPES = ("torch.Tensor", "torch.nn.Module", "torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
 
@@ -35,10 +32,14 @@ class CudaCall(Rule):
         if not isinstance(func, cst.Attribute) or func.attr.value != "cuda":
             return updated
         owner = self._owner(func)
-        if owner == "torch.cuda":
+        if _is_torch_name(owner):
             return updated
         if owner is not None and not owner.startswith(TENSOR_TYPES):
             self._keep_foreign(func, owner)
+            return updated
+        receiver = self.expression(func.value)
+        if receiver is not None and self._methods.is_value(receiver):
+            self.report(func, Status.MANUAL, "own-value", at=func.attr, name=self.work.code(func))
             return updated
         self.need_import("torch_npu", original)
         if self._moves_module_to_device(original):
@@ -51,9 +52,13 @@ class CudaCall(Rule):
         if original.attr.value != "cuda" or (isinstance(self.parent, cst.Call) and self.parent.func is original):
             return updated
         owner = self._owner(original)
-        if owner == "torch.cuda":
+        if _is_torch_name(owner):
+            return updated
+        if any(isinstance(above, (cst.Import, cst.ImportFrom)) for above in self.work.stack):
             return updated
         name = self.work.code(original)
+        if owner is None and isinstance(self.parent, cst.Attribute):
+            return self._judge_part(original, updated, name)
         if owner is None:
             return self._judge_value(original, updated, name)
         if not owner.startswith(TENSOR_TYPES):
@@ -64,19 +69,34 @@ class CudaCall(Rule):
         return self.rewrite(original, updated, new, "unbound", symbol=owner, name=name, new=self.work.code(new))
 
     def leave_FunctionDef(self, original: cst.FunctionDef, updated: cst.FunctionDef) -> cst.FunctionDef:
-        if original.name.value != "cuda" or not self.work.scope_of(original).is_class:
+        scope = self.work.scope_of(original)
+        if original.name.value != "cuda" or not scope.is_class:
+            return updated
+        if "npu" in scope.bindings:
+            self.report(original, Status.KEPT, "has-npu", at=original.name)
+        if not self._methods.renamed(scope):
             return updated
         new = updated.with_changes(name=cst.Name("npu"))
         return self.rewrite(original, updated, new, "definition", at=original.name, after="npu")
 
-    def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.BaseExpression:
-        """``to_gpu = cuda`` and ``cuda = lambda self: self`` in the body of a class whose method is renamed."""
-        if original.value != "cuda" or self.is_part_of_name(original):
+    def leave_Name(self, original: cst.Name, updated: cst.Name) -> cst.Name:
+        """The method under its bare name in the body of its class: ``to_gpu = cuda``, ``cuda = lambda self: ...``."""
+        if original.value != "cuda" or self.is_part_of_name(original) or isinstance(self.parent, cst.Attribute):
             return updated
-        scope = self.work.scope_of(original)
-        if not scope.is_class or "npu" in scope.bindings or not any(map(_is_method, scope.bindings.get("cuda", ()))):
+        if not self._methods.renamed(self.work.scope_of(original)) or self._is_in_function(original):
             return updated
-        return self.rewrite(original, updated, updated.with_changes(value="npu"), "definition")
+        twin = self.expression(original)
+        key = "definition" if isinstance(twin, ast.Name) and isinstance(twin.ctx, ast.Store) else "own-name"
+        return self.rewrite(original, updated, updated.with_changes(value="npu"), key)
+
+    @property
+    def _methods(self) -> OwnMethods:
+        return OwnMethods.of(self.work.module, "cuda", "npu")
+
+    def _is_in_function(self, name: cst.Name) -> bool:
+        """Whether a name stands in a lambda or comprehension, which do not see the names of the class body."""
+        twin = self.expression(name)
+        return twin is not None and any(isinstance(above, HIDDEN) for above in self.work.module.ancestors(twin))
 
     def _moves_module_to_device(self, call: cst.Call) -> bool:
         """``model.cuda(device)`` with a device that is no index: torch_npu would make a device of it once more."""
@@ -111,22 +131,31 @@ class CudaCall(Rule):
         )
 
     def _judge_value(self, node: cst.Attribute, updated: cst.Attribute, name: str) -> cst.BaseExpression:
-        twin = self.expression(node)
-        if isinstance(twin, ast.Attribute) and OwnClasses.of(self.work.module, "cuda").is_torch(twin.value):
-            new = _renamed(updated)
-            self.need_import("torch_npu", node)
-            return self.rewrite(node, updated, new, "unbound", name=name, new=self.work.code(new))
-        self._leave_value(node, name)
-        return updated
-
-    def _leave_value(self, node: cst.Attribute, name: str) -> None:
         parts = dotted(node) or [""]
         if (
             parts[-2:-1] and (parts[-2] in HOLDERS or parts[-2].endswith(("args", "config", "cfg")))
         ) or self._is_tested_or_set(node):
             self.report(node, Status.KEPT, "flag", at=node.attr, name=name)
-        else:
+            return updated
+        receiver = self.expression(node.value)
+        if receiver is None or not self._methods.is_torch(receiver):
             self.report(node, Status.MANUAL, "method-value", at=node.attr, name=name)
+            return updated
+        new = _renamed(updated)
+        self.need_import("torch_npu", node)
+        return self.rewrite(
+            node, updated, new, "unbound", at=node.attr, name=name, new=self.work.code(new), after="npu"
+        )
+
+    def _judge_part(self, node: cst.Attribute, updated: cst.Attribute, name: str) -> cst.BaseExpression:
+        """``x.cuda.synchronize``: a part of PyTorch if ``x`` is that, else something of the program's own."""
+        parts = dotted(node) or [""]
+        if parts[-2:-1] and parts[-2] in HOLDERS:
+            self.report(node, Status.KEPT, "flag", at=node.attr, name=name)
+        else:
+            owner = self.work.code(node.value)
+            self.report(node, Status.MANUAL, "part", at=node.attr, name=name, owner=owner)
+        return updated
 
     def _is_tested_or_set(self, node: cst.Attribute) -> bool:
         twin = self.expression(node)
@@ -140,8 +169,9 @@ class CudaCall(Rule):
         )
 
 
-def _is_method(binding: Binding) -> bool:
-    return binding.kind == "def" or isinstance(binding.node, ast.Lambda)
+def _is_torch_name(name: str | None) -> bool:
+    """Whether an attribute is a name of PyTorch's, no method of an object: ``torch.cuda``, ``torch.version.cuda``."""
+    return name is not None and name.startswith("torch.") and not name.startswith(TENSOR_TYPES)
 
 
 def _is_module(receiver: ast.expr) -> bool:
