@@ -59,7 +59,8 @@ def answered(module: PythonModule) -> frozenset[Range]:
 
 
 def _find(module: PythonModule) -> Training | None:
-    if not TEXT.search(module.text):
+    set_ups = {name.rpartition(".")[2] for name in (INITIALIZE, *WRAPPERS)}
+    if not TEXT.search(module.text) or not any(name in module.text for name in set_ups):
         return None
     uses = tuple(_uses(module))
     starts = tuple(u for u in uses if u.name in {INITIALIZE, *WRAPPERS} and isinstance(u.node, ast.expr))
