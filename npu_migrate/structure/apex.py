@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from npu_migrate.engine.mentions import mentions
 from npu_migrate.names import dotted
 from npu_migrate.structure import apex_setup, apex_step
 from npu_migrate.structure.apex_setup import INITIALIZE, WRAPPERS
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from npu_migrate.structure.apex_step import Step
 
 TEXT = re.compile(r"\bapex\b")
+SET_UPS = (INITIALIZE, *sorted(WRAPPERS))
 STATES = ("apex.amp.state_dict", "apex.amp.load_state_dict")
 
 
@@ -59,8 +61,7 @@ def answered(module: PythonModule) -> frozenset[Range]:
 
 
 def _find(module: PythonModule) -> Training | None:
-    set_ups = {name.rpartition(".")[2] for name in (INITIALIZE, *WRAPPERS)}
-    if not TEXT.search(module.text) or not any(name in module.text for name in set_ups):
+    if not TEXT.search(module.text) or not mentions(module, SET_UPS, ("amp", "FP16_Optimizer")):
         return None
     uses = tuple(_uses(module))
     starts = tuple(u for u in uses if u.name in {INITIALIZE, *WRAPPERS} and isinstance(u.node, ast.expr))
