@@ -8,7 +8,7 @@ from typing import Callable, NamedTuple
 
 import generated_data
 
-RULES = Path(__file__).parents[2] / "rules" / "libraries"
+RULES = Path(__file__).parents[2] / "rules" / "device"
 PROJECTS = Path(__file__).with_name("projects")
 GPT = (
     "train.py config/train_shakespeare_char.py --max_iters=2 --eval_interval=2 --eval_iters=1 --log_interval=1 "
@@ -78,7 +78,7 @@ def _berkeley(tree: Path) -> None:
 
 
 def _give_an_accelerator(tree: Path) -> None:
-    """What NPU706 asks for, as its page has it."""
+    """What NPU109 asks for, as its page has it."""
     program = tree / "train.py"
     text = program.read_text(encoding="utf-8")
     strategy = 'SingleDeviceStrategy(device=torch.device("npu", 0))'
@@ -87,7 +87,7 @@ def _give_an_accelerator(tree: Path) -> None:
         "from lightning.pytorch.strategies import SingleDeviceStrategy\nfrom npu_accelerator import NPUAccelerator\n"
     )
     program.write_text(text.replace("import lightning\n", f"import lightning\n{imports}"), encoding="utf-8")
-    page = (RULES / "npu706_lightning" / "en.md").read_text(encoding="utf-8")
+    page = (RULES / "npu109_trainer_accelerator" / "en.md").read_text(encoding="utf-8")
     written = textwrap.dedent(page[page.index("    class NPUAccelerator") : page.index("\n\n\n    trainer = ")])
     accelerator = f"import torch\nfrom lightning.pytorch.accelerators import Accelerator\n\n\n{written}\n"
     (tree / "npu_accelerator.py").write_text(accelerator, encoding="utf-8")
