@@ -14,6 +14,7 @@ from npu_migrate.engine import kinds, scan
 from npu_migrate.engine.project import Project
 from npu_migrate.engine.rules import ActiveRules
 from npu_migrate.engine.text import SourceText
+from npu_migrate.files.pinned import judged
 from npu_migrate.model import FileResult, Finding, Span, Status, Text
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ class _Worker:
 
     def _chosen(self, findings: list[Finding]) -> tuple[Finding, ...]:
         """What ``--select`` and ``--ignore`` leave of an adapter's findings."""
-        return tuple(finding for finding in findings if finding.rule in self.rules.codes)
+        chosen = (finding for finding in findings if finding.rule in self.rules.codes)
+        return tuple(judged(finding, self.settings) for finding in chosen)
 
     def python(self, path: str, data: bytes) -> FileResult:
         from npu_migrate.engine import python_file  # noqa: PLC0415  # brings LibCST: only runs with a candidate pay

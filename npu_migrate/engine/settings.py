@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 STYLES = ("npu",)
 IMPORTS = ("files", "entry", "none")
 PIN_MEMORY = ("auto", "off", "npu", "keep")
+PINS_BY_ITSELF = (2, 8)  # PyTorch pins for the accelerator it finds
+PINS_BY_DEVICE = (2, 1)  # torch_npu pins where it is told the device
 
 
 @dataclass(frozen=True)
@@ -37,3 +40,13 @@ class Settings:
     exclude: tuple[str, ...] = ()
     max_bytes: int = MAX_BYTES
     jobs: int = 1
+
+    @property
+    def pinning(self) -> str:
+        """What is done about pinned memory: ``npu``, ``off`` or ``keep``."""
+        if self.pin_memory != "auto":
+            return self.pin_memory
+        torch = tuple(int(part) for part in re.findall(r"\d+", self.target.torch)[:2])
+        if torch >= PINS_BY_ITSELF:
+            return "keep"
+        return "npu" if torch >= PINS_BY_DEVICE else "off"

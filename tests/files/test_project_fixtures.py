@@ -42,7 +42,8 @@ def test_findings_are_those_listed(case):
 def test_every_message_of_the_project_rules_is_seen_in_a_fixture():
     said = {(finding.rule, finding.text.key) for case in CASES for finding in found(case)}
     rules = [info for info in REGISTRY.all() if info.folder.parent.name == "project"]
-    assert {(info.code, key) for info in rules for key in info.messages} - said == set()
+    judged = {("NPU903", key) for key in ("off", "by-itself", "stays")}  # tests/engine/test_pinned.py
+    assert {(info.code, key) for info in rules for key in info.messages} - said == judged
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
