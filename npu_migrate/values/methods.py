@@ -9,6 +9,7 @@ from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.trees import walk
 from npu_migrate.values.arguments import name_of
 from npu_migrate.values.classes import OwnClasses
+from npu_migrate.values.objects import field_values
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 # Decorators that make something to be read of a function.
 READ = frozenset("property cached_property abstractproperty setter getter deleter".split())
+NAMESPACES = frozenset("SimpleNamespace Namespace Mock MagicMock NonCallableMock".split())
 WRAPPERS = frozenset("partialmethod staticmethod classmethod".split())
 MODULES = ("torch.nn.", "torch.Tensor")
 # What gives back whatever was saved.
@@ -67,7 +69,7 @@ class OwnMethods:
         values = self._values(receiver)
         if any(isinstance(value, ast.Call) and name_of(self.module, value.func) in LOADERS for value in values):
             return False
-        if self.classes.is_torch(receiver):
+        if all(isinstance(value, ast.expr) and self.classes.is_torch(value) for value in values or [receiver]):
             return True
         owner = self.classes.class_of(receiver)
         if not isinstance(owner, ast.ClassDef) or self.is_value(receiver):
@@ -94,7 +96,9 @@ class OwnMethods:
         return isinstance(node, ast.Lambda)
 
     def _values(self, receiver: ast.expr) -> list[ast.AST]:
-        """The expressions that a receiver stands for: itself, or what its variable is set to."""
+        """The expressions that a receiver stands for: itself, or what its variable or field is set to."""
+        if isinstance(receiver, ast.Attribute):
+            return list(field_values(self.module, receiver)) or [receiver]
         if not isinstance(receiver, ast.Name):
             return [receiver]
         owner = self.module.names.binding_scope(receiver.id, self.module.scope_at(self.module.range_of(receiver)[0]))
@@ -102,8 +106,11 @@ class OwnMethods:
         return [binding.node for binding in bindings if binding.kind == "value" and binding.node is not None]
 
     def _gets_keyword(self, value: ast.AST) -> bool:
-        """``SimpleNamespace(cuda=...)``."""
-        return isinstance(value, ast.Call) and any(keyword.arg == self.old for keyword in value.keywords)
+        """``SimpleNamespace(cuda=...)``, ``make(cuda=lambda: 1)``; ``build_model(cuda=True)`` takes an option."""
+        if not isinstance(value, ast.Call):
+            return False
+        given = [keyword.value for keyword in value.keywords if keyword.arg == self.old]
+        return any(isinstance(one, ast.Lambda) or _last(value.func) in NAMESPACES for one in given)
 
 
 def _last(node: ast.AST) -> str:

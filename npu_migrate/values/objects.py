@@ -28,7 +28,7 @@ def is_made_by(module: PythonModule, node: ast.AST | None, makers: Container[str
     if isinstance(node, ast.Call):
         return name_of(module, node.func) in makers
     if isinstance(node, ast.Attribute):
-        values = list(_set_fields(module, node))
+        values = list(field_values(module, node))
         return bool(values) and all(is_made_by(module, value, makers, depth - 1) for value in values)
     if not isinstance(node, ast.Name):
         return False
@@ -42,7 +42,7 @@ def is_made_by(module: PythonModule, node: ast.AST | None, makers: Container[str
     return bool(bindings) and all(b.kind == "value" and is_made_by(module, b.node, makers, depth - 1) for b in bindings)
 
 
-def _set_fields(module: PythonModule, node: ast.Attribute) -> Iterator[ast.expr]:
+def field_values(module: PythonModule, node: ast.Attribute) -> Iterator[ast.expr]:
     """What ``self.x`` is set to in its class; nothing for a field of anything else."""
     owner = OwnClasses.of(module, node.attr).enclosing(node)
     if owner is None or not isinstance(node.value, ast.Name) or node.value.id != "self":

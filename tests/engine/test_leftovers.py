@@ -38,3 +38,8 @@ def test_other_imports_stay(source):
 def test_what_one_rule_answers_no_other_repeats():
     findings = result("import torch\ny = torch.cuda.comm.gather(xs)\n").findings
     assert [f.rule for f in findings] == ["NPU201"]
+
+
+def test_the_module_of_an_import_is_answered_with_its_names():
+    findings = result("from torch.cuda import nvtx\nfrom torch.cuda.nvtx import range as mark\n").findings
+    assert {f.rule for f in findings} == {"NPU202"}

@@ -27,6 +27,8 @@ class CudaImport(Rule):
         if isinstance(original.names, cst.ImportStar) or isinstance(updated.names, cst.ImportStar):
             return updated if base == "torch" else self._star(original, updated, base)
         parts = [self._part(before, after, base) for before, after in zip(original.names, updated.names)]
+        if renames.is_cuda(base) and original.module is not None:
+            self.work.claim(self.work.range_of(original.module))  # each name below it has its answer
         if not any(part.moved for part in parts):
             return updated
         return self._replace(original, updated, regroup(updated, parts), [part for part in parts if part.moved])
@@ -144,8 +146,6 @@ class CudaImport(Rule):
         result: Small = self.rewrite(original, updated, new, key, at=at, after=after, symbol=_source(original), **facts)
         for part in moved:
             self.work.claim(self.work.range_of(part.original))
-        if isinstance(original, cst.ImportFrom) and original.module is not None:
-            self.work.claim(self.work.range_of(original.module))
         return result
 
 

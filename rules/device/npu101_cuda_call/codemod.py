@@ -132,13 +132,14 @@ class CudaCall(Rule):
 
     def _judge_value(self, node: cst.Attribute, updated: cst.Attribute, name: str) -> cst.BaseExpression:
         parts = dotted(node) or [""]
-        if (
-            parts[-2:-1] and (parts[-2] in HOLDERS or parts[-2].endswith(("args", "config", "cfg")))
-        ) or self._is_tested_or_set(node):
+        holder = parts[-2] if len(parts) > 1 else ""
+        is_option = holder in HOLDERS or holder.endswith(("args", "config", "cfg")) or not self._is_read(node)
+        receiver = self.expression(node.value)
+        is_torch = receiver is not None and parts[:-1] != ["self"] and self._methods.is_torch(receiver)
+        if is_option or (not is_torch and self._is_tested_or_own(node, parts)):
             self.report(node, Status.KEPT, "flag", at=node.attr, name=name)
             return updated
-        receiver = self.expression(node.value)
-        if receiver is None or not self._methods.is_torch(receiver):
+        if not is_torch:
             self.report(node, Status.MANUAL, "method-value", at=node.attr, name=name)
             return updated
         new = _renamed(updated)
@@ -157,15 +158,18 @@ class CudaCall(Rule):
             self.report(node, Status.MANUAL, "part", at=node.attr, name=name, owner=owner)
         return updated
 
-    def _is_tested_or_set(self, node: cst.Attribute) -> bool:
+    def _is_read(self, node: cst.Attribute) -> bool:
         twin = self.expression(node)
-        if not isinstance(twin, ast.Attribute) or not isinstance(twin.ctx, ast.Load):
-            return True
-        above = self.work.module.parent(twin)
+        return isinstance(twin, ast.Attribute) and isinstance(twin.ctx, ast.Load)
+
+    def _is_tested_or_own(self, node: cst.Attribute, parts: list[str]) -> bool:
+        """Whether an attribute is a condition, or a field of the object whose method reads it."""
+        twin = self.expression(node)
+        above = self.work.module.parent(twin) if twin is not None else None
         if isinstance(above, ast.IfExp):
             return above.test is twin
         return isinstance(above, (ast.If, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.While, ast.Assert)) or (
-            (parts := dotted(node)) is not None and parts[:1] == ["self"] and not isinstance(above, ast.Call)
+            parts[:-1] == ["self"] and not isinstance(above, ast.Call)
         )
 
 
