@@ -96,7 +96,10 @@ class Backends(Rule):
         key = self.nearest_message(name, MODULES[0])
         if value is not None and f"{key}={value}" in self.info.messages:
             key = f"{key}={value}"
-        self.report(original, Status(status), key, symbol=name, name=name)
+        needs = self.table["names"].get(key, {}).get("needs", "")
+        if needs and not self.target.has(needs):
+            status, key = Status.UNSUPPORTED.value, f"{key}=absent"
+        self.report(original, Status(status), key, symbol=name, name=name, release=self.target.torch_npu)
 
     def _value(self, original: cst.BaseExpression) -> bool | None:
         """The constant that is assigned to a switch."""

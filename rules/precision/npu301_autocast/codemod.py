@@ -15,6 +15,9 @@ class Autocast(Rule):
         row = self.table["names"].get(name)
         if row is None or len(original.args) != row["arguments"] or any(a.keyword or a.star for a in original.args):
             return updated
+        if not self.target.has(row["new"]):
+            self._absent(original.func, name)
+            return updated
         new = self._new(original.func, row["new"])
         self.need_import("torch_npu", original)
         return self.rewrite(
@@ -41,9 +44,16 @@ class Autocast(Rule):
             return updated
         name = self.qualified_name(original) or ""
         row = self.table["names"].get(name)
-        if row is not None and self.meaning(original).kind != "value":
+        if row is None or self.meaning(original).kind == "value":
+            return updated
+        if not self.target.has(row["new"]):
+            self._absent(original, name)
+        else:
             self.report(original, Status.MANUAL, "handed-on", symbol=name, name=name, new=row["new"])
         return updated
+
+    def _absent(self, place: cst.BaseExpression, name: str) -> None:
+        self.report(place, Status.UNSUPPORTED, "absent", symbol=name, name=name, release=self.target.torch_npu)
 
     def _new(self, func: cst.BaseExpression, name: str) -> cst.BaseExpression:
         """The function under the program's own name for torch; under torch_npu's where it has none."""
