@@ -145,7 +145,7 @@ def _judge(module: PythonModule, span: Range, role: str, node: ast.AST) -> tuple
             return Status.MANUAL, Text(CODE, "device-like", (word,))
         if COMMAND.search(module.text, *span) or (isinstance(value, str) and OPTION.match(value)):
             return Status.MANUAL, Text(CODE, "option-in-string", (word,))
-        if LOOKS_LIKE_CODE.search(module.text, *span):
+        if LOOKS_LIKE_CODE.search(_constant(node) or module.text[span[0] : span[1]]):
             return Status.MANUAL, Text(CODE, "code-in-string", (word,))
     name, is_imported = _torch_name(module, node)
     if not name:
@@ -154,6 +154,12 @@ def _judge(module: PythonModule, span: Range, role: str, node: ast.AST) -> tuple
         return Status.KEPT, Text(CODE, "imported", (word, ("name", name)))
     known = next((part for part in KNOWN if f"{name}.".startswith(f"{part}.")), "torch")
     return Status.MANUAL, Text(CODE, known, (word, ("name", name)))
+
+
+def _constant(node: ast.AST) -> str:
+    """What an f-string says by itself: the code in its fields is code."""
+    parts = node.values if isinstance(node, ast.JoinedStr) else []
+    return " ".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
 
 
 def _torch_name(module: PythonModule, node: ast.AST) -> tuple[str, bool]:

@@ -62,11 +62,14 @@ def test_it_stops_after_some_steps(tree, settings, capfd):
 
 def test_it_stops_after_some_time(tree, settings):
     program = "import torch, time\ntorch.ones(1).npu()\nwhile True: time.sleep(0.1)\n"
-    start = time.monotonic()
-    report = run(tree("sleep.py", program), ["python", "sleep.py"], settings, max_seconds=15)
-    assert (report.exit_code, report.ended) == (124, "time")
+    for seconds in (8, 30, 120):  # a busy machine may need longer than the first of these to import torch
+        start = time.monotonic()
+        report = run(tree("sleep.py", program), ["python", "sleep.py"], settings, max_seconds=seconds)
+        assert (report.exit_code, report.ended) == (124, "time")
+        assert time.monotonic() - start < seconds + 60
+        if report.used:
+            break
     assert report.used
-    assert time.monotonic() - start < 60
 
 
 def test_the_exit_code_is_the_programs(tree, settings):
