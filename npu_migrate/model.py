@@ -59,7 +59,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Finding:
-    """One CUDA site and what became of it."""
+    """One CUDA site and what became of it.
+
+    ``used`` is where a value that stands at ``span`` arrives and shows what it is, if that is elsewhere in the file.
+    """
 
     rule: str
     path: str
@@ -71,6 +74,7 @@ class Finding:
     before: str = ""
     after: str = ""
     cell: int | None = None
+    used: Span | None = None
 
     @property
     def order(self) -> tuple[str, int, int, int, str]:

@@ -146,6 +146,7 @@ class Rule(RuleContext, cst.CSTTransformer):
         at: cst.CSTNode | None = None,
         symbol: str = "",
         after: str | None = None,
+        used: ast.AST | None = None,
         **facts: str,
     ) -> Node:
         """Put ``new`` in the place of ``updated`` and report it; what must stay is reported and stays.
@@ -158,6 +159,7 @@ class Rule(RuleContext, cst.CSTTransformer):
             at: the part to point at (default: all of ``original``).
             symbol: the absolute name that this is about.
             after: the text to show as the outcome (default: the code of ``new``).
+            used: where the value arrives and shows what it is.
             facts: what the message mentions.
         """
         place = at if at is not None else original
@@ -167,15 +169,19 @@ class Rule(RuleContext, cst.CSTTransformer):
         if bar is not None:
             self.work.file(self.info.code, span, STATUS_OF_BAR[bar.key], bar, symbol=symbol)
             return updated
-        text = Text(self.info.code, key, tuple(facts.items()))
-        if not self.work.allows(self.info.safety):
-            self.work.file(
-                self.info.code, span, Status.MANUAL, text, symbol=symbol, after=shown, safety=self.info.safety
-            )
-            return updated
+        allowed = self.work.allows(self.info.safety)
         self.work.file(
-            self.info.code, span, Status.REWRITTEN, text, symbol=symbol, after=shown, safety=self.info.safety
+            self.info.code,
+            span,
+            Status.REWRITTEN if allowed else Status.MANUAL,
+            Text(self.info.code, key, tuple(facts.items())),
+            symbol=symbol,
+            after=shown,
+            safety=self.info.safety,
+            used=self.work.module.range_of(used) if used is not None else None,
         )
+        if not allowed:
+            return updated
         return new  # type: ignore[return-value]  # LibCST's own typing of transformers is as loose
 
     def report(

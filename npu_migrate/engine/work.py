@@ -119,6 +119,7 @@ class Work:
         symbol: str = "",
         after: str = "",
         safety: Safety | None = None,
+        used: Range | None = None,
     ) -> None:
         """Add a finding; its place has its answer."""
         self.claim(span)
@@ -133,6 +134,7 @@ class Work:
                 symbol=symbol,
                 before=self.module.text[span[0] : span[1]],
                 after=after,
+                used=self.span(*used) if used else None,
             )
         )
 

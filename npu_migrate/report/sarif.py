@@ -16,7 +16,7 @@ from npu_migrate.report.verdict import infos
 from npu_migrate.report.words import message, say
 
 if TYPE_CHECKING:
-    from npu_migrate.model import Finding
+    from npu_migrate.model import Finding, Span
     from npu_migrate.packs import Registry, RuleInfo
     from npu_migrate.report.model import Report
 
@@ -88,6 +88,15 @@ def _invocation(report: Report, results: _Results) -> dict[str, Any]:
     return {"executionSuccessful": True, "toolExecutionNotifications": notes}
 
 
+def _region(span: Span) -> dict[str, Any]:
+    return {
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+
+
 class _Results:
     """Findings in SARIF's words."""
 
@@ -116,6 +125,8 @@ class _Results:
             found["properties"]["safety"] = finding.safety.value
         if finding.status is Status.SUPPRESSED:
             found["suppressions"] = [{"kind": "inSource", "status": "accepted"}]
+        if finding.used is not None and finding.cell is None:
+            found["codeFlows"] = [{"threadFlows": [{"locations": self._flow(finding, finding.used)}]}]
         replacements = self._fixes.of(finding)
         if replacements:
             change = {"artifactLocation": self._artifact(finding), "replacements": replacements}
@@ -133,16 +144,16 @@ class _Results:
         if finding.cell is not None:
             words = say(self._lang, "sarif.cell", cell=finding.cell, line=finding.span.line)
             return {"physicalLocation": place, "logicalLocations": [{"name": words, "kind": "member"}]}
-        span = finding.span
-        place["region"] = {
-            "startLine": span.line,
-            "startColumn": span.column,
-            "endLine": span.end_line,
-            "endColumn": span.end_column,
-        }
+        place["region"] = _region(finding.span)
         if finding.before:
             place["region"]["snippet"] = {"text": finding.before}
         return {"physicalLocation": place}
+
+    def _flow(self, finding: Finding, used: Span) -> list[dict[str, Any]]:
+        """From the value to the place that shows what it is."""
+        arrival = {"artifactLocation": self._artifact(finding), "region": _region(used)}
+        steps = ((self.location(finding), "sarif.value"), ({"physicalLocation": arrival}, "sarif.used"))
+        return [{"location": {**place, "message": {"text": say(self._lang, key)}}} for place, key in steps]
 
     def _artifact(self, finding: Finding) -> dict[str, str]:
         return {"uri": uri(self._prefix + finding.path), "uriBaseId": "%SRCROOT%"}

@@ -29,6 +29,7 @@ class Roles:
     def __init__(self, module: PythonModule) -> None:
         self.module = module
         self.devices = Devices(module)
+        self._shown_by: ast.AST | None = None
         # A bound method would close a circle, and keep the module and its trees until a garbage collection.
         me = weakref.proxy(self)
         self.flows = Flows(module, self.devices, lambda node: me._climb(node))  # noqa: PLW0108, SLF001  # so it must be a lambda, on its own
@@ -37,7 +38,14 @@ class Roles:
     def of(self, node: ast.expr) -> Role:
         """What a string (or another expression with a device's name as its value) is used as."""
         self.flows.begin()
+        self._shown_by = None
         return self._climb(node)
+
+    def used(self, node: ast.expr) -> ast.AST | None:
+        """Where the string that was judged last, ``node``, arrives and shows what it is, if that is another line."""
+        shown = self._shown_by
+        line = getattr(shown, "lineno", node.lineno)
+        return shown if line != node.lineno and shown not in self.module.ancestors(node) else None
 
     def _climb(self, node: ast.AST) -> Role:
         for _ in range(MAX_STEPS):
@@ -46,6 +54,8 @@ class Roles:
                 return UNKNOWN
             step = self._step(node, above)
             if isinstance(step, Role):
+                if step.sure and self._shown_by is None:
+                    self._shown_by = node
                 return step
             node = step
         return UNKNOWN

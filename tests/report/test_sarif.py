@@ -8,7 +8,7 @@ from importlib import resources
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from report_samples import HOSTILE, finding, of_one_file
+from report_samples import HOSTILE, finding, of_one_file, real
 
 from npu_migrate.engine.text import SourceText
 from npu_migrate.model import Span, Status
@@ -144,3 +144,22 @@ def test_a_rewrite_elsewhere_is_fixed_as_a_whole(rules):
 def test_no_fix_where_nothing_was_changed(rules):
     found = finding("a.py", 1, Status.REWRITTEN, "x", "npu")
     assert "fixes" not in results(of_one_file(found, old=b"x\n", new=b"x\n"), rules)[0]
+
+
+def test_code_flows_lead_from_a_value_to_the_line_that_uses_it_as_a_device(tmp_path, rules, validator):
+    (tmp_path / "a.py").write_text(
+        'import torch\n\nwhere = "cuda"\nhere = torch.ones(2, device="cuda")\n\n\ndef put(x, place):\n'
+        "    return x.to(place)\n\n\nput(torch.ones(2), where)\n",
+        encoding="utf-8",
+    )
+    report = real(tmp_path)
+    run = document(report, rules)["runs"][0]
+    assert list(validator.iter_errors(document(report, rules, "zh"))) == []
+    flows = [one["codeFlows"][0]["threadFlows"][0]["locations"] for one in run["results"] if "codeFlows" in one]
+    regions = [[step["location"]["physicalLocation"]["region"] for step in flow] for flow in flows]
+    lines = [[(region["startLine"], region["startColumn"], region["endColumn"]) for region in flow] for flow in regions]
+    assert lines == [[(3, 9, 15), (8, 17, 22)]]
+    assert [step["location"]["message"]["text"] for step in flows[0]] == [
+        "the value is written here",
+        "here it is used as a device",
+    ]

@@ -28,10 +28,11 @@ class DeviceString(Rule):
         twin = whole_string(self, original)
         if twin is None:
             return updated
-        role = Roles(self.work.module).of(twin)
+        roles = Roles(self.work.module)
+        role = roles.of(twin)
         if role.kind is Kind.DEVICE:
             self.need_import("torch_npu", original, beside_torch=True)
-            return self.rewrite(original, updated, exchanged(updated), "renamed", because=role.because)
+            return self.rewrite(original, updated, exchanged(updated), "renamed", used=roles.used(twin), because=role.because)
         if role.kind is Kind.UNKNOWN:
             self.report(original, Status.MANUAL, "unknown", text=self.work.code(original))
         elif role.kind is Kind.LIBRARY:
