@@ -44,8 +44,9 @@ class Roles:
     def used(self, node: ast.expr) -> ast.AST | None:
         """Where the string that was judged last, ``node``, arrives and shows what it is, if that is another line."""
         shown = self._shown_by
-        line = getattr(shown, "lineno", node.lineno)
-        return shown if line != node.lineno and shown not in self.module.ancestors(node) else None
+        if shown is None or shown in self.module.ancestors(node):
+            return None
+        return shown if getattr(shown, "lineno", node.lineno) != node.lineno else None
 
     def _climb(self, node: ast.AST) -> Role:
         for _ in range(MAX_STEPS):

@@ -53,6 +53,24 @@ def test_pages_have_the_same_headings(info, lang):
     assert page.splitlines()[0] == f"# {info.code} {info.name}"
 
 
+# Code, quotations of error messages, and names written in Latin letters are no sentences.
+NOT_PROSE = re.compile(r"```.*?```|^ {4}[^\n]*|`[^`\n]*`|“[^”\n]*”", re.DOTALL | re.MULTILINE)
+ENGLISH = re.compile(r"\b[a-z]{2,} (?:[a-z]{2,} )+[a-z]{2,}\b")
+
+
+@pytest.mark.parametrize("info", RULES, ids=by_code)
+def test_nothing_chinese_is_left_in_english(info):
+    texts = [
+        info.page("zh").read_text(encoding="utf-8"),
+        info.title["zh"],
+        *(one["zh"] for one in info.messages.values()),
+    ]
+    assert [found for text in texts for found in ENGLISH.findall(NOT_PROSE.sub("", text))] == []
+    references = texts[0].partition("## 参考")[2].splitlines()
+    words = [NOT_PROSE.sub("", line) for line in references]
+    assert [line for line in words if ": " in line and not re.search("[\u4e00-\u9fff]", line)] == []
+
+
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("info", WITH_CODE, ids=by_code)
 def test_the_example_is_the_basic_fixture(info, lang):

@@ -142,8 +142,10 @@ class CudaImport(Rule):
         at: cst.CSTNode = original if len(moved) == len(names) else moved[0].original
         modules = list(dict.fromkeys(part.module or part.alias.evaluated_name for part in moved))
         key = "bare" if modules in (["torch"], ["torch_npu"]) and isinstance(original, cst.Import) else "moved"
-        facts = {} if key == "bare" else {"module": ", ".join(modules) or after}
-        result: Small = self.rewrite(original, updated, new, key, at=at, after=after, symbol=_source(original), **facts)
+        module = ", ".join(modules) or after
+        result: Small = self.rewrite(
+            original, updated, new, key, at=at, after=after, symbol=_source(original), module=module
+        )
         for part in moved:
             self.work.claim(self.work.range_of(part.original))
         return result

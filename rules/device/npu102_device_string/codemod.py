@@ -32,7 +32,9 @@ class DeviceString(Rule):
         role = roles.of(twin)
         if role.kind is Kind.DEVICE:
             self.need_import("torch_npu", original, beside_torch=True)
-            return self.rewrite(original, updated, exchanged(updated), "renamed", used=roles.used(twin), because=role.because)
+            return self.rewrite(
+                original, updated, exchanged(updated), "renamed", used=roles.used(twin), because=role.because
+            )
         if role.kind is Kind.UNKNOWN:
             self.report(original, Status.MANUAL, "unknown", text=self.work.code(original))
         elif role.kind is Kind.LIBRARY:

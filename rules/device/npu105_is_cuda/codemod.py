@@ -35,8 +35,10 @@ class IsCuda(Rule):
             return updated
         new = updated.with_changes(attr=updated.attr.with_changes(value=NEW))
         self.need_import("torch_npu", original)
-        facts = {"name": name, "new": self.work.code(new)}
-        return self.rewrite(original, updated, new, "renamed", at=original.attr, symbol=symbol, after=NEW, **facts)
+        code = self.work.code(new)
+        return self.rewrite(
+            original, updated, new, "renamed", at=original.attr, symbol=symbol, after=NEW, name=name, new=code
+        )
 
     def leave_SimpleString(self, original: cst.SimpleString, updated: cst.SimpleString) -> cst.BaseExpression:
         """``getattr(x, "is_cuda")``."""
