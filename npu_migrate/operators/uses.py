@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _ATEN = "torch.ops.aten."
 _MODULES = "torch.nn.modules."
-_TESTS = ("isinstance", "issubclass", "hasattr", "getattr", "type", "wrap")
+# They ask about a name, or allow it to be loaded; nothing runs.
+_MENTIONS = ("isinstance", "issubclass", "hasattr", "getattr", "type", "wrap", "safe_globals", "add_safe_globals")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _is_value(module: PythonModule, node: ast.expr) -> bool:
         if isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return above.returns is not below
         if isinstance(above, ast.Call):
-            return last_name(above.func) not in _TESTS
+            return last_name(above.func) not in _MENTIONS
         if isinstance(above, ast.stmt):
             return True
         below = above
