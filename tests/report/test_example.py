@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from npu_migrate.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "examples" / "report.md"
+PAGE = ROOT / "docs" / "sample-report.md"
 
 
 def test_the_markdown_of_the_sample_is_current(tmp_path):
