@@ -17,10 +17,10 @@ from npu_migrate.engine.driver import Driver
 from npu_migrate.engine.entry import needs_import
 from npu_migrate.engine.imports import insertions
 from npu_migrate.engine.leftovers import leftovers
-from npu_migrate.engine.suppressions import Suppressions
 from npu_migrate.engine.unread import failed, unparsable
 from npu_migrate.engine.work import ENGINE, Work
-from npu_migrate.model import FileResult, Finding, Span, Status, Text
+from npu_migrate.model import FileResult, Finding, Status, Text
+from npu_migrate.suppressions import Suppressions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,14 +63,14 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
         module = project.open(path, source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return FileResult(path, "python", tuple(unparsable(path, source, error)))
-    suppressions = Suppressions(source.text)
+    suppressions = Suppressions.of_python(source.text)
     try:
         outcome = rewrite(module, rules, settings, suppressions, project)
     except RuleError as failure:
         return FileResult(path, "python", tuple(failed(path, source, failure.rule, failure.error)))
     finally:
         module.forget()
-    findings = _once([*outcome.findings, *_unused(path, suppressions)])
+    findings = _once([*outcome.findings, *suppressions.unused(path)])
     if outcome.text == source.text:
         return FileResult(path, "python", tuple(findings))
     return FileResult(path, "python", tuple(findings), old, source.encode(outcome.text), source.encoding)
@@ -281,12 +281,3 @@ def _once(findings: list[Finding]) -> list[Finding]:
             chosen.append(finding)
             spoken.add(finding.span)
     return chosen
-
-
-def _unused(path: str, suppressions: Suppressions) -> list[Finding]:
-    found = []
-    for line, column, comment in suppressions.unused():
-        span = Span(line, column, line, column + len(comment))
-        text = Text(ENGINE, "unused-suppression", (("comment", comment),))
-        found.append(Finding(ENGINE, path, span, Status.ADVICE, text, before=comment))
-    return found

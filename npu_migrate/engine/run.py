@@ -96,7 +96,7 @@ class _Worker:
 
     def _chosen(self, findings: list[Finding]) -> tuple[Finding, ...]:
         """What ``--select`` and ``--ignore`` leave of an adapter's findings."""
-        chosen = (finding for finding in findings if finding.rule in self.rules.codes)
+        chosen = (finding for finding in findings if finding.rule == ENGINE or finding.rule in self.rules.codes)
         return tuple(judged(finding, self.settings) for finding in chosen)
 
     def python(self, path: str, data: bytes) -> FileResult:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.regions import Region
     from npu_migrate.engine.settings import Settings
     from npu_migrate.engine.statements import Scope
-    from npu_migrate.engine.suppressions import Suppressions
+    from npu_migrate.suppressions import Suppressions
 
 Range = tuple[int, int]
 ENGINE = "NPU000"

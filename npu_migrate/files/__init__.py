@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from npu_migrate.files.marks import STAY_NAME
 from npu_migrate.files.sites import Sites
 from npu_migrate.files.tables import needles
+from npu_migrate.suppressions import Suppressions
 
 if TYPE_CHECKING:
     from npu_migrate.model import Finding
@@ -37,6 +38,8 @@ KINDS = {
 """Each kind with the module that reads it."""
 
 
+# A notebook has comments of its cells, JSON has none.
+_WITHOUT_COMMENTS = ("json", "notebook")
 _OURS = re.compile(rb'\{\s*(?:"schema_version": 1,\s*"tool": \{\s*"name": |"tool": )"npu-migrate"')
 
 
@@ -67,7 +70,7 @@ def find(kind: str, path: str, text: str) -> list[Finding]:
     if not concerns(kind, text.encode("utf-8", "replace")):
         return []
     adapter = import_module(f"npu_migrate.files.{KINDS[kind]}")
-    sites = Sites(path, text)
+    sites = Sites(path, text, comments=Suppressions.of_other(text) if kind not in _WITHOUT_COMMENTS else None)
     adapter.scan(sites, kind)
     if kind != "notebook":  # its words are accounted for cell by cell
         sites.stay((0, len(text)), STAY_NAME)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from npu_migrate.files.tables import marks_of_a_line
 from npu_migrate.literals import occurrences
-from npu_migrate.model import Finding, Span, Text
-
-if TYPE_CHECKING:
-    from npu_migrate.model import Status
+from npu_migrate.model import Finding, Span, Status, Text
+from npu_migrate.suppressions import ENGINE, Suppressions
 
 TIE = re.compile(r"cuda|nccl|cudnn", re.IGNORECASE)
 """What total accounting counts: each word with one of these ends inside some finding."""
@@ -45,21 +43,23 @@ class Note(NamedTuple):
     mark: Mark
     symbol: str
     facts: tuple[tuple[str, str], ...]
+    comment: str = ""
 
 
 class Sites:
     """The sites of one text: a whole file, or one cell of a notebook."""
 
-    def __init__(self, path: str, text: str, cell: int | None = None) -> None:
-        """Start an empty collection for ``text``."""
+    def __init__(self, path: str, text: str, cell: int | None = None, comments: Suppressions | None = None) -> None:
+        """Start an empty collection for ``text``; ``comments`` keep the rules away from some of its lines."""
         self.text = text
         self.path = path
         self._cell = cell
+        self._comments = comments or Suppressions()
         self._starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
         self._seen = bytearray(len(text))
         self._notes: list[Note] = []
         self._taken: list[Finding] = []
-        self._crowds: dict[tuple[int, Mark, str, tuple[tuple[str, str], ...]], tuple[int, int]] = {}
+        self._crowds: dict[tuple[int, Mark, str, tuple[tuple[str, str], ...], str], tuple[int, int]] = {}
 
     def add(self, span: tuple[int, int], mark: Mark, symbol: str = "", **facts: str) -> None:
         """Take one site.
@@ -70,8 +70,8 @@ class Sites:
         start, end = span
         self._seen[start:end] = b"\1" * (end - start)
         carried = tuple((name, value if name == LISTED else clip(value)) for name, value in sorted(facts.items()))
-        note = Note(start, end, mark, clip(symbol), carried)
-        said = (mark, note.symbol, note.facts)
+        note = Note(start, end, mark, clip(symbol), carried, self.comment(mark, start))
+        said = (mark, note.symbol, note.facts, note.comment)
         crowds = (((self.line(start), *said), LINE_CROWD), ((0, *said), FILE_CROWD))
         for crowd, most in crowds:
             count, index = self._crowds.get(crowd, (0, 0))
@@ -81,6 +81,13 @@ class Sites:
         for crowd, _ in crowds:
             self._crowds[crowd] = (self._crowds.get(crowd, (0, 0))[0] + 1, len(self._notes))
         self._notes.append(note)
+
+    def comment(self, mark: Mark, start: int) -> str:
+        """The comment that keeps a rule away from the line on which a site begins; empty without one."""
+        if mark.status is Status.KEPT:
+            return ""
+        line = self.line(start)
+        return self._comments.covering(mark.rule, line, line) or ""
 
     def _stretch(self, index: int, end: int) -> None:
         last = self._notes[index]
@@ -145,7 +152,7 @@ class Sites:
 
     def cell(self, source: str, number: int) -> Sites:
         """Start the collection of one cell of this notebook."""
-        return Sites(self.path, source, number)
+        return Sites(self.path, source, number, Suppressions.of_other(source))
 
     def take(self, other: Sites) -> None:
         """Add what another collection of the same file found."""
@@ -154,18 +161,22 @@ class Sites:
     def findings(self) -> list[Finding]:
         """Everything taken so far, in the order of reports."""
         own = (self._finding(note) for note in self._notes)
-        return sorted([*self._taken, *own], key=lambda finding: finding.order)
+        idle = self._comments.unused(self.path, self._cell)
+        return sorted([*self._taken, *own, *idle], key=lambda finding: finding.order)
 
     def _finding(self, note: Note) -> Finding:
         line, end_line = self.line(note.start), self.line(note.end)
         column, end_column = note.start - self._starts[line - 1] + 1, note.end - self._starts[end_line - 1] + 1
         whole = line == end_line and note.end - note.start <= _CLIP
+        text = Text(note.mark.rule, note.mark.key, note.facts)
+        if note.comment:
+            text = Text(ENGINE, "suppressed", (("comment", note.comment),))
         return Finding(
             rule=note.mark.rule,
             path=self.path,
             span=Span(line, column, end_line, end_column),
-            status=note.mark.status,
-            text=Text(note.mark.rule, note.mark.key, note.facts),
+            status=Status.SUPPRESSED if note.comment else note.mark.status,
+            text=text,
             symbol=note.symbol,
             before=self.text[note.start : note.end] if whole else "",
             cell=self._cell,

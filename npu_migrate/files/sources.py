@@ -104,7 +104,11 @@ def _whole(sites: Sites) -> None:
 
 
 def _groups(sites: Sites) -> None:
-    groups: dict[Mark, list[tuple[int, int]]] = {}
+    groups: dict[tuple[Mark, str], list[tuple[int, int]]] = {}
+
+    def take(mark: Mark, span: tuple[int, int]) -> None:
+        groups.setdefault((mark, sites.comment(mark, span[0])), []).append(span)
+
     for token in _TOKEN.finditer(sites.text):
         if not token.group("launch") and not _WANTED.search(token.group()):
             continue
@@ -112,15 +116,15 @@ def _groups(sites: Sites) -> None:
             sites.stay(token.span(), marks.STAY_COMMENT)
         elif token.group("string"):
             if _DEVICE.fullmatch(token.group()):
-                groups.setdefault(marks.CPP_DEVICE, []).append(token.span())
+                take(marks.CPP_DEVICE, token.span())
             else:
                 sites.stay(token.span(), marks.STAY_TEXT)
         else:
             mark = _family(token)
             if mark:
                 header = token.group("header")
-                groups.setdefault(mark, []).append(token.span("header") if header else token.span())
-    for mark, spans in groups.items():
+                take(mark, token.span("header") if header else token.span())
+    for (mark, _), spans in groups.items():
         _group(sites, mark, spans)
 
 

@@ -55,6 +55,24 @@ class Devices:
             return any(self.is_device(arm, depth - 1) for arm in arms)
         return isinstance(node, ast.Constant) and isinstance(node.value, str) and is_device_text(node.value)
 
+    def is_type_text(self, node: ast.AST | None, depth: int = DEPTH) -> bool:
+        """Whether an expression is the name of a tensor's type, or a piece of it: ``t.type()`` without arguments."""
+        if node is None or depth == 0:
+            return False
+        if isinstance(node, ast.Name):
+            return any(self.is_type_text(value, depth - 1) for value in self._values(node))
+        if isinstance(node, ast.Subscript):
+            return self.is_type_text(node.value, depth - 1)
+        if not isinstance(node, ast.Call):
+            return False
+        if dotted(node.func) == ["str"] and node.args:
+            return self.is_type_text(node.args[0], depth - 1)
+        if not isinstance(node.func, ast.Attribute):
+            return False
+        if node.func.attr == "type":
+            return not node.args and not node.keywords
+        return node.func.attr in SAME_VALUE | {"split"} and self.is_type_text(node.func.value, depth - 1)
+
     def _call(self, node: ast.Call, depth: int) -> bool:
         parts = dotted(node.func)
         if parts is not None:
@@ -84,12 +102,15 @@ class Devices:
         return self.is_device(value, depth - 1)
 
     def _bound_to_device(self, node: ast.Name, depth: int) -> bool:
+        return any(self.is_device(value, depth) for value in self._values(node))
+
+    def _values(self, node: ast.Name) -> list[ast.AST | None]:
+        """What is bound to a name."""
         scope = self.module.scope_at(self.module.range_of(node)[0])
         owner = self.module.names.binding_scope(node.id, scope)
         if owner is None:
-            return False
-        values = [b.node for b in owner.bindings.get(node.id, ()) if b.kind in ("value", "param")]
-        return any(self.is_device(value, depth) for value in values)
+            return []
+        return [b.node for b in owner.bindings.get(node.id, ()) if b.kind in ("value", "param")]
 
 
 def parameters(function: ast.AST) -> list[ast.arg]:

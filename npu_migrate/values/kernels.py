@@ -1,81 +1,99 @@
-"""Tests for CUDA that guard a kernel of CUDA's: tensors of an NPU must not go that way."""
+"""Which names of a module are kernels that only CUDA runs: extensions, Triton, CuPy, and functions built on them."""
 
 from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
-from npu_migrate.trees import walk
+from npu_migrate.trees import children, walk
 from npu_migrate.values.arguments import name_of
+from npu_migrate.values.origins import called
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from npu_migrate.engine.module import PythonModule
 
-KERNEL = re.compile(r"(^|_)cuda(_|$)|triton|cupy", re.IGNORECASE)
-METHODS = frozenset({"cuda", "is_cuda", "use_cuda"})
-LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+KERNEL = re.compile(r"(^|_)cuda(_|$)|triton|cupy|pycuda", re.IGNORECASE)
+COMPILED = re.compile(r"(^|_)(C|ext)$")
+# Names with "cuda" in them that speak of the device, of moving there, or of whether it is there.
+DEVICE_WORDS = re.compile(
+    r"^(is|has|use|to|set|get|init|check|enable|empty|clear|reset|print|log|max|skip\w*|requires?)_|"
+    r"(^|_)(to|on|in|if|for|available|enabled|devices?|streams?|events?|memory|rng|seed|sync\w*|version|home)(_|$)",
+    re.IGNORECASE,
+)
+WORDS = frozenset({"cuda", "is_cuda", "use_cuda"})
+LOADERS = frozenset({"torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline"})
+COMPILERS = ("triton.", "numba.cuda", "cupy.")
+OWN_TEST = re.compile(r"is_cuda|is_available|[\"']cuda")
 
 
-class Guarded(NamedTuple):
-    """A kernel that only runs where a test is true; ``otherwise``: whether the program has another way."""
-
-    kernel: str
-    otherwise: bool
+def is_kernel_name(name: str) -> bool:
+    """Whether a function or module is called what kernels for CUDA are called."""
+    return KERNEL.search(name) is not None and name not in WORDS and DEVICE_WORDS.search(name) is None
 
 
-def guarded(module: PythonModule, test: ast.expr) -> Guarded | None:
-    """The kernel behind a test (``x.is_cuda``, ``device.type == "cuda"``), where there is one."""
-    node: ast.AST = test
-    holds = True
-    above = module.parent(node)
-    while isinstance(above, (ast.BoolOp, ast.UnaryOp)):
-        if isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not):
-            holds = not holds
-        node, above = above, module.parent(above)
-    if isinstance(above, ast.IfExp) and above.test is node:
-        return _in([above.body if holds else above.orelse], module, otherwise=True)
-    if isinstance(above, ast.Assert) and above.test is node:
-        return _in(_after(module, above), module, otherwise=False)
-    if not isinstance(above, ast.If) or above.test is not node:
-        return None
-    if holds:
-        return _in(above.body, module, otherwise=True)
-    leaves = isinstance(above.body[-1], LEAVES)
-    body = above.orelse or (_after(module, above) if leaves else [])
-    return _in(body, module, otherwise=not isinstance(above.body[-1], ast.Raise))
+class Kernels:
+    """The kernels that one module knows."""
 
+    def __init__(self, module: PythonModule) -> None:
+        self.module = module
+        self.names = {name for node in walk(module.tree) for name in self._made(node)}
+        # Methods are reached through their objects, not by their names.
+        owners = [node for node in walk(module.tree) if not isinstance(node, ast.ClassDef)]
+        defined = [node for owner in owners for node in children(owner) if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
+        self.plain = {node.name for node in defined} - self.names
+        todo = [node for node in defined if not OWN_TEST.search(self._text(node))]
+        while built := {node.name for node in todo if node.name in self.plain and self.first(node.body) is not None}:
+            self.names |= built
+            self.plain -= built
 
-def _in(body: Sequence[ast.AST], module: PythonModule, *, otherwise: bool) -> Guarded | None:
-    for node in body:
-        for inner in walk(node):
-            for name in _names(module, inner):
-                if KERNEL.search(name) and name not in METHODS:
-                    return Guarded(name, otherwise)
-    return None
+    @classmethod
+    def of(cls, module: PythonModule) -> Kernels:
+        """The kernels of a module, found once."""
+        return module.fact("kernels", lambda: cls(module))
 
+    def first(self, nodes: Iterable[ast.AST]) -> str | None:
+        """The first kernel that some code calls, hands on or imports."""
+        return next((name for node in nodes for inner in walk(node) for name in self._used(inner)), None)
 
-def _names(module: PythonModule, node: ast.AST) -> Iterator[str]:
-    """What a node calls or imports, but for what belongs to PyTorch."""
-    if isinstance(node, ast.Call):
-        if not (name_of(module, node.func) or "").startswith("torch."):
-            yield from reversed(dotted(node.func) or [getattr(node.func, "attr", "")])
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        module_name = getattr(node, "module", None) or ""
-        if module_name.partition(".")[0] != "torch":
-            yield from (alias.name for alias in node.names if not alias.name.startswith("torch"))
-            yield module_name
+    def _made(self, node: ast.AST) -> Iterator[str]:
+        """The names that an import, a build or a compiler's decorator makes kernels."""
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from self._imported(node)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            if called(self.module, node.value) in LOADERS and ".cu" in self._text(node.value):
+                yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, FUNCTIONS):
+            for decorator in node.decorator_list:
+                maker = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if (name_of(self.module, maker) or "").startswith(COMPILERS):
+                    yield node.name
 
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        source = getattr(node, "module", None) or ""
+        for alias in node.names:
+            whole = f"{source}.{alias.name}".strip(".")
+            if whole.partition(".")[0] in ("torch", "torch_npu"):
+                continue
+            bound = alias.asname or alias.name.partition(".")[0]
+            last = whole.rpartition(".")[2]
+            if is_kernel_name(last) or COMPILED.search(last) or any(map(is_kernel_name, source.split("."))):
+                yield bound
 
-def _after(module: PythonModule, statement: ast.stmt) -> list[ast.stmt]:
-    """The statements that follow in the same block."""
-    found = module.statement_at(module.range_of(statement)[0])
-    owner = found.parent.node if found is not None and found.parent is not None else module.tree
-    for name in ("body", "orelse", "finalbody"):
-        block: list[ast.stmt] = getattr(owner, name, None) or []
-        if isinstance(block, list) and statement in block:
-            return block[block.index(statement) + 1 :]
-    return []
+    def _used(self, node: ast.AST) -> Iterator[str]:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from self._imported(node)
+        elif isinstance(node, ast.Name):
+            if node.id in self.names and isinstance(node.ctx, ast.Load):
+                yield node.id
+        elif isinstance(node, ast.Call) and not (name_of(self.module, node.func) or "").startswith("torch."):
+            parts = dotted(node.func) or [getattr(node.func, "attr", "")]
+            yield from (part for part in reversed(parts) if is_kernel_name(part) and part not in self.plain)
+
+    def _text(self, node: ast.AST) -> str:
+        start, end = self.module.range_of(node)
+        return self.module.text[start:end]

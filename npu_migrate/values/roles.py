@@ -105,7 +105,9 @@ class Roles:
     def _compared(self, node: ast.AST, above: ast.Compare) -> Role:
         others = [side for side in (above.left, *above.comparators) if side is not node]
         for other in others:
-            if not isinstance(other, ast.Constant) and self.devices.is_device(other):
+            if not isinstance(other, ast.Constant) and (
+                self.devices.is_device(other) or self.devices.is_type_text(other)
+            ):
                 return Role(Kind.TEST, ast.unparse(other))
         known = [self.flows.uses_of(other) for other in others if isinstance(other, (ast.Name, ast.Attribute))]
         return next((Role(Kind.TEST, role.because) for role in known if role.sure), UNKNOWN)

@@ -14,9 +14,9 @@ from npu_migrate.engine.module import PythonModule
 from npu_migrate.engine.project import Project
 from npu_migrate.engine.rules import ActiveRules
 from npu_migrate.engine.settings import Settings
-from npu_migrate.engine.suppressions import Suppressions
 from npu_migrate.engine.text import SourceText
 from npu_migrate.engine.work import Work
+from npu_migrate.suppressions import Suppressions
 from npu_migrate.target import load
 
 SETTINGS = Settings(target=load("2.7.1"), imports="none")
@@ -31,7 +31,7 @@ def module_of(data: bytes) -> PythonModule:
 
 def by_region(data: bytes, info: packs.RuleInfo) -> str:
     rules = ActiveRules([info])
-    return python_file.rewrite(module_of(data), rules, SETTINGS, Suppressions(""), Project({})).text
+    return python_file.rewrite(module_of(data), rules, SETTINGS, Suppressions.of_python(""), Project({})).text
 
 
 def by_stock_libcst(data: bytes, info: packs.RuleInfo) -> str:
@@ -40,7 +40,7 @@ def by_stock_libcst(data: bytes, info: packs.RuleInfo) -> str:
     if not ActiveRules([info]).for_module(module):
         return module.text
     tree = cst.parse_module(module.text)
-    work = Work(module, tree, SETTINGS, Suppressions(""))
+    work = Work(module, tree, SETTINGS, Suppressions.of_python(""))
     return tree.visit(packs.load_codemod(info)(info, work)).code
 
 

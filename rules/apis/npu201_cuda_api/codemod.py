@@ -8,7 +8,9 @@ import libcst as cst
 
 from npu_migrate import renames
 from npu_migrate.rule import Meaning, Rule, Status, dotted
+from npu_migrate.values.guards import guarded
 
+AVAILABLE = "torch.cuda.is_available"
 RANGE, ANNOTATE = "torch.cuda.nvtx.range", "torch_npu.npu.mstx.annotate"
 
 
@@ -32,12 +34,24 @@ class CudaApi(Rule):
         if new is None:
             self._report_missing(original, name)
             return updated
+        if name == AVAILABLE and self._guards(original):
+            return updated
         if len(name.split(".")) - meaning.spelled > 1:
             return self._through_import(original, updated, meaning, new)
         head = (dotted(original) or ["torch"])[0]
         exchanged = self.spelled_out(updated, name, new, head)
         self.need_import("torch_npu", original)
         return self.rewrite(original, updated, exchanged, "renamed", symbol=name, name=name, new=new)
+
+    def _guards(self, original: cst.BaseExpression) -> bool:
+        """Report a test for CUDA on which nothing depends but kernels that are CUDA's."""
+        twin = self.expression(original)
+        call = self.module.parent(twin) if twin is not None else None
+        found = guarded(self.module, call, alone=True) if isinstance(call, ast.Call) else None
+        if found is not None:
+            status, key = (Status.KEPT, "kernel") if found.otherwise else (Status.MANUAL, "kernel-only")
+            self.report(original, status, key, symbol=AVAILABLE, kernel=found.kernel)
+        return found is not None
 
     def _report_missing(self, original: cst.BaseExpression, name: str) -> None:
         key, status = self.nearest_message(name, "missing"), Status.UNSUPPORTED

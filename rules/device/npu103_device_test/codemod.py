@@ -10,7 +10,7 @@ import libcst as cst
 from npu_migrate.rule import Rule, Status
 from npu_migrate.values import Kind, Roles
 from npu_migrate.values.devices import Devices
-from npu_migrate.values.kernels import guarded
+from npu_migrate.values.guards import guarded, guarded_case, guarded_entry
 from npu_migrate.values.strings import exchanged, is_device_string, whole_string
 
 Piece = Union[cst.SimpleString, cst.FormattedString]
@@ -43,12 +43,19 @@ class DeviceTest(Rule):
     def _guards(self, original: Piece, twin: ast.expr) -> bool:
         """Report a test that keeps tensors which are not CUDA's from a kernel that is."""
         test = self.module.parent(twin)
-        if not isinstance(test, (ast.Compare, ast.Call)):
+        if test is None:
             return False
-        found = guarded(self.module, test)
+        if isinstance(test, (ast.Compare, ast.Call)):
+            found = guarded(self.module, test)
+        elif type(test).__name__ == "MatchValue":
+            found = guarded_case(self.module, test)
+        elif isinstance(test, ast.Dict):
+            found = guarded_entry(self.module, test, twin)
+        else:
+            found = None
         if found is not None:
             status, key = (Status.KEPT, "kernel") if found.otherwise else (Status.MANUAL, "kernel-only")
-            self.report(original, status, key, name=ast.unparse(test), kernel=found.kernel)
+            self.report(original, status, key, name=_spelled(test, twin), kernel=found.kernel)
         return found is not None
 
     def leave_Slice(self, original: cst.Slice, updated: cst.Slice) -> cst.Slice:
@@ -77,3 +84,7 @@ class DeviceTest(Rule):
             isinstance(side, ast.Constant) and side.value in ("cuda", "cuda:")
             for side in (above.left, *above.comparators)
         )
+
+
+def _spelled(test: ast.AST, twin: ast.expr) -> str:
+    return ast.unparse(twin if isinstance(test, ast.Dict) else test)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from npu_migrate.rule import Rule, Status
 from npu_migrate.values.arguments import last_name, name_of, text_around
 from npu_migrate.values.classes import OwnClasses
-from npu_migrate.values.kernels import guarded
+from npu_migrate.values.guards import guarded
 
 if TYPE_CHECKING:
     import libcst as cst
