@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
 
 KERNEL = re.compile(r"(^|_)cuda(_|$)|triton|cupy|pycuda", re.IGNORECASE)
+COMPILER_WORDS = re.compile("triton|cupy|pycuda", re.IGNORECASE)
 COMPILED = re.compile(r"(^|_)(C|ext)$")
 # Names with "cuda" in them that speak of the device, of moving there, or of whether it is there.
 DEVICE_WORDS = re.compile(
@@ -81,7 +82,9 @@ class Kernels:
                 continue
             bound = alias.asname or alias.name.partition(".")[0]
             last = whole.rpartition(".")[2]
-            if is_kernel_name(last) or COMPILED.search(last) or any(map(is_kernel_name, source.split("."))):
+            if not (is_kernel_name(last) or COMPILED.search(last) or any(map(is_kernel_name, source.split(".")))):
+                continue
+            if not self._is_own("." * getattr(node, "level", 0) + whole):
                 yield bound
 
     def _used(self, node: ast.AST) -> Iterator[str]:
@@ -90,9 +93,18 @@ class Kernels:
         elif isinstance(node, ast.Name):
             if node.id in self.names and isinstance(node.ctx, ast.Load):
                 yield node.id
-        elif isinstance(node, ast.Call) and not (name_of(self.module, node.func) or "").startswith("torch."):
+        elif isinstance(node, ast.Call):
             parts = dotted(node.func) or [getattr(node.func, "attr", "")]
-            yield from (part for part in reversed(parts) if is_kernel_name(part) and part not in self.plain)
+            found = self.module.names.meaning(parts, self.module.scope_at(self.module.range_of(node.func)[0]))
+            own = found.via and not COMPILER_WORDS.search(".".join(parts))
+            if not own and not (found.name or "").startswith("torch."):
+                yield from (part for part in reversed(parts) if is_kernel_name(part) and part not in self.plain)
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name comes from Python code of the tree: ``utils/cuda_helpers.py`` is no kernel for its name alone."""
+        if COMPILER_WORDS.search(name) or self.module.names.follow is None:
+            return False
+        return self.module.names.follow(name, self.module.path) is not None
 
     def _text(self, node: ast.AST) -> str:
         start, end = self.module.range_of(node)

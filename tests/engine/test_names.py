@@ -106,3 +106,18 @@ def test_a_module_of_the_tree_called_cuda_is_its_own(tmp_path):
 def test_import_cycles_end(tmp_path):
     found = tree(tmp_path, {"a.py": "from b import cuda\ncuda.x()\n", "b.py": "from a import cuda\n"})
     assert set(found) == {"a.py", "b.py"}
+
+
+def test_helpers_of_the_tree_are_no_kernels_for_the_name_of_their_file(tmp_path):
+    uses = (
+        "import torch\nfrom utils.cuda_helpers import prefetch\nfrom utils import cuda_helpers\nimport scan_cuda\n\n"
+        "if torch.cuda.is_available():\n    x = prefetch(x)\nif x.is_cuda:\n    cuda_helpers.prefetch(x)\n"
+        "if x.is_cuda:\n    scan_cuda.forward(x)\n"
+    )
+    found = tree(tmp_path, {"utils/cuda_helpers.py": "def prefetch(x):\n    return x.cuda()\n", "a.py": uses})
+    text = found["a.py"].new.decode()
+    assert ("if torch.npu.is_available():" in text, text.count("if x.is_npu:"), text.count("if x.is_cuda:")) == (
+        True,
+        1,
+        1,
+    )
