@@ -101,7 +101,7 @@ class Kernels:
                 yield from (part for part in reversed(parts) if is_kernel_name(part) and part not in self.plain)
 
     def _is_own(self, name: str) -> bool:
-        """Whether a name comes from Python code of the tree: ``utils/cuda_helpers.py`` is no kernel for its name alone."""
+        """Whether a name comes from Python code of the tree: its ``cuda_helpers.py`` is no kernel for its name."""
         if COMPILER_WORDS.search(name) or self.module.names.follow is None:
             return False
         return self.module.names.follow(name, self.module.path) is not None
