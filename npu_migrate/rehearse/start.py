@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import importlib.util
+import signal
 import sys
 from pathlib import Path
 
@@ -15,6 +16,9 @@ def join(site: str) -> None:
     """Arm this process, then run the ``sitecustomize`` that ours hides."""
     settings = Settings.from_environment()
     if settings is not None:
+        # A shell's background jobs ignore it; the program would then be killed before it has written its journal.
+        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         part = "faithful.tier" if settings.tier == "faithful" else "portable"
         importlib.import_module(f"npu_migrate.rehearse.{part}").arm(settings)
     _run_hidden(site)

@@ -60,6 +60,16 @@ def test_it_stops_after_some_steps(tree, settings, capfd):
     assert (report.exit_code, report.ended, report.steps) == (0, "steps", 2)
 
 
+@pytest.fixture(params=["foreground", "background"])
+def ground(request):
+    """What a shell does to interrupts: its background jobs ignore them."""
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler if request.param == "foreground" else signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ground")
 def test_it_stops_after_some_time(tree, settings):
     program = "import torch, time\ntorch.ones(1).npu()\nwhile True: time.sleep(0.1)\n"
     for seconds in (8, 30, 120):  # a busy machine may need longer than the first of these to import torch
