@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import multiprocessing.util
 import os
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
+from npu_migrate.frames import innermost, prefix
+
 _SAVE_EVERY = 2.0
-_DEPTH = 60
-_OWN = str(Path(__file__).parent) + os.sep
 
 
 class Journal:
@@ -20,7 +19,7 @@ class Journal:
 
     def __init__(self, root: str | None = None, folder: str | None = None) -> None:
         """Begin, for the code below a folder; written into another folder, if there is one."""
-        self.root = str(Path(root).resolve()) + os.sep if root else os.getcwd() + os.sep  # noqa: PTH109
+        self.root = prefix(Path(root) if root else Path.cwd())
         self.folder = folder
         self.operators: Counter[str] = Counter()
         self.first: dict[str, str] = {}
@@ -41,15 +40,7 @@ class Journal:
 
     def where(self) -> str:
         """The innermost line of the user's code, as ``path:line``; empty where none is on the stack."""
-        frame = sys._getframe(1)  # noqa: SLF001  (the documented way to the calling frame is this one)
-        for _ in range(_DEPTH):
-            path = frame.f_code.co_filename
-            if path.startswith(self.root) and "site-packages" not in path and not path.startswith(_OWN):
-                return f"{path[len(self.root) :]}:{frame.f_lineno}".replace(os.sep, "/")
-            if frame.f_back is None:
-                break
-            frame = frame.f_back
-        return ""
+        return innermost(self.root)
 
     def operator(self, name: str, state: str) -> None:
         """Count one call of an operator."""
