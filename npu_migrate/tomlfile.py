@@ -30,6 +30,11 @@ def read(path: Path) -> dict[str, Any]:
 
 
 @cache
+def once(path: Path) -> dict[str, Any]:
+    """What ``read`` returns, read once."""
+    return read(path)
+
+
 def table(folder: Path) -> dict[str, Any]:
     """The data of a rule: ``table.toml`` in its folder, read once."""
-    return read(folder / "table.toml")
+    return once(folder / "table.toml")

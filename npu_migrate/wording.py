@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from npu_migrate import tomlfile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 LANGUAGES = ("en", "zh")
 
@@ -26,3 +29,24 @@ def fill(template: str, facts: Mapping[str, str]) -> str:
         return match[0][0] if name is None else facts.get(name, match[0])
 
     return _GAP.sub(one, template)
+
+
+class Words:
+    """The sentences of one TOML file in one language."""
+
+    def __init__(self, lang: str, table: Path) -> None:
+        """Choose language and file; it is read when the first sentence is asked for."""
+        self._lang = lang
+        self._table = table
+
+    def __call__(self, name: str, **facts: object) -> str:
+        """One sentence, by its dotted name.
+
+        Raises:
+            KeyError: there is none of this name.
+        """
+        entry: dict[str, Any] = tomlfile.once(self._table)
+        for part in name.split("."):
+            entry = entry[part]
+        template: str = entry[self._lang]
+        return fill(template, {fact: str(value) for fact, value in facts.items()})

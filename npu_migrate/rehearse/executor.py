@@ -96,10 +96,7 @@ class Operator:
         self.remarks: dict[Value, str] = {}
 
     def check_type(self, args: tuple[Value, ...]) -> None:
-        """Make a remark where the documents do not name the type of the first tensor.
-
-        The documents of indexed writing name the types of the indices.
-        """
+        """Make a remark where the documents do not name the type of the first tensor."""
         first = args[0] if args else None
         first = first[0] if isinstance(first, (list, tuple)) and first else first
         if not isinstance(first, torch.Tensor) or first.device.type != BACKEND:
@@ -111,7 +108,7 @@ class Operator:
             self.session.note("dtype", remark)
 
     def _remark(self, dtype: str) -> str:
-        named, taken = ("", ()) if self.indexes else self.session.facts.types(self.name)
+        named, taken = self.session.facts.types(self.name)
         return (
             f"{self.name}: {dtype} is not among the documented types of {named}" if named and dtype not in taken else ""
         )

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from npu_migrate import target
-from npu_migrate.target.support import support
+from npu_migrate.target.support import documented_types
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,8 +31,6 @@ _STATES = {
     target.OpStatus.CPU_FALLBACK: State.CPU_FALLBACK,
     target.OpStatus.MISSING: State.UNSUPPORTED,
 }
-_TYPES = {"fp16": "float16", "fp32": "float32", "fp64": "float64", "bf16": "bfloat16"}
-_FAMILY = "A2"
 _AUTOLOADS_SINCE = (2, 5)
 
 
@@ -62,17 +60,8 @@ class Facts:
         return State.UNKNOWN if known is None else _STATES[known.status]
 
     def types(self, operator: str) -> tuple[str, frozenset[str]]:
-        """A Python name of ``aten::base.overload`` and torch's names of the types that its documents give for A2.
-
-        What any of the operator's names takes counts; both are empty where the documents name no types.
-        """
-        named, taken = "", frozenset[str]()
-        for name in self._target.spellings(operator.removeprefix("aten::").partition(".")[0]):
-            documented = support(self.torch, name)
-            if documented and documented.dtypes_on(_FAMILY):
-                named = named or name
-                taken |= {_TYPES.get(one, one) for one in documented.dtypes_on(_FAMILY)}
-        return named, taken
+        """A Python name of ``aten::base.overload`` and torch's names of the types that its documents give for A2."""
+        return documented_types(self._target, operator)
 
     def registered(self, operators: Iterable[str]) -> list[str]:
         """Those operators for which the release registers a kernel of its own."""

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from npu_migrate import tomlfile
 from npu_migrate.rehearse.report import ADVICE, NAMES, PROBLEMS, STATES
-from npu_migrate.wording import fill
+from npu_migrate.wording import Words
 
 if TYPE_CHECKING:
     from npu_migrate.rehearse.report import Report
 
 _SHOWN = 12
+_MESSAGES = Path(__file__).with_name("messages.toml")
 
 
-class Words:
+def words(lang: str) -> Words:
     """The sentences of a report in one language."""
-
-    def __init__(self, lang: str) -> None:
-        """Choose the language."""
-        self._lang = lang
-
-    def __call__(self, name: str, **facts: object) -> str:
-        """One sentence."""
-        entry = _table()
-        for part in name.split("."):
-            entry = entry[part]
-        template: str = entry[self._lang]
-        return fill(template, {fact: str(value) for fact, value in facts.items()})
+    return Words(lang, _MESSAGES)
 
 
 class Row(NamedTuple):
@@ -85,7 +73,7 @@ def merged(report: Report, torch_npu: str, say: Words) -> list[str]:
 
 def text(report: Report, lang: str) -> str:
     """The whole report, without what is in order."""
-    say = Words(lang)
+    say = words(lang)
     lines = about(report, say)
     lines.insert(-2, "")
     for group in groups(report):
@@ -97,7 +85,7 @@ def text(report: Report, lang: str) -> str:
 
 def brief(report: Report, lang: str) -> str:
     """The whole report in one line."""
-    say = Words(lang)
+    say = words(lang)
     return say(
         "brief",
         tier=report.tier,
@@ -120,8 +108,3 @@ def _ended(report: Report, say: Words) -> str:
 def _line(row: Row, say: Words) -> str:
     pace = "" if row.pace is None else say("pace", count=f"{row.pace:g}")
     return say("row", detail=row.what, where=row.where or "-", count=row.times) + pace
-
-
-@lru_cache(maxsize=1)
-def _table() -> dict[str, Any]:
-    return tomlfile.read(Path(__file__).with_name("messages.toml"))

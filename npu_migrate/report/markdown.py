@@ -14,7 +14,7 @@ from npu_migrate.model import Status
 from npu_migrate.packs import REVIEWS
 from npu_migrate.patch.diff import display
 from npu_migrate.plain import plain
-from npu_migrate.rehearse.telling import Words, groups, merged
+from npu_migrate.rehearse.telling import groups, merged, words
 from npu_migrate.report import summary
 from npu_migrate.report.effort import headline, steps
 from npu_migrate.report.model import diff, place
@@ -109,7 +109,7 @@ def _sections(report: Report, rules: Registry, lang: str) -> Iterable[Section]:
 
 
 def _rehearsal(done: Rehearsal, torch_npu: str, lang: str) -> Section:
-    told = Words(lang)
+    told = words(lang)
     head = "".join(f"{prose(split(line))}<br>\n" for line in merged(done, torch_npu, told))
     items = []
     for group in groups(done):

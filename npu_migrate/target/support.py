@@ -22,9 +22,13 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from npu_migrate.target.target import Target
+
 FAMILIES = ("A2", "A3", "950")
 UNSUPPORTED = "unsupported"
 _STATUS = {"1": "supported", "0": UNSUPPORTED, "?": "unclear"}
+_TYPES = {"fp16": "float16", "fp32": "float32", "fp64": "float64", "bf16": "bfloat16"}
+_INDEXED = ("aten::index.", "aten::index_put", "aten::_index_put")
 _PART = ("A1:", "A2:", "A3:", "950:")
 
 
@@ -133,3 +137,20 @@ def words() -> dict[str, dict[str, str]]:
         "words"
     ]
     return found
+
+
+def documented_types(target: Target, operator: str, family: str = "A2") -> tuple[str, frozenset[str]]:
+    """A Python name of ``aten::base.overload`` and torch's names of the types that its documents give for a family.
+
+    What any of the operator's names takes counts; both are empty where the documents name no types. Those of indexing
+    name the types of the indices.
+    """
+    named, taken = "", frozenset[str]()
+    if operator.startswith(_INDEXED):
+        return named, taken
+    for name in target.spellings(operator.removeprefix("aten::").partition(".")[0]):
+        documented = support(target.torch, name)
+        if documented and documented.dtypes_on(family):
+            named = named or name
+            taken |= {_TYPES.get(one, one) for one in documented.dtypes_on(family)}
+    return named, taken

@@ -125,6 +125,10 @@ class Target:
         listed = store.table("operators").get("python", {})
         return tuple(_spellings(base, listed[base])) if base in listed else ()
 
+    def replacements(self) -> tuple[str, ...]:
+        """Composites that the release has a kernel for, which takes the place of all that the composite calls."""
+        return tuple(name for name, letter in _letters(self.column).items() if letter == "O")
+
     def doubtful(self) -> Iterator[Operator]:
         """The operators that are missing or run on the CPU, by themselves or by what they call."""
         for name, letter in _letters(self.column).items():

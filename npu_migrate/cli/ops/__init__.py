@@ -16,6 +16,7 @@ ops = LazyGroup(
         "show": "npu_migrate.cli.ops.show:show",
         "diff": "npu_migrate.cli.ops.diff:diff",
         "check": "npu_migrate.cli.ops.check:check",
+        "trace": "npu_migrate.cli.ops.trace:trace",
         "list": "npu_migrate.cli.ops.list:list_operators",
     },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable
 
-from npu_migrate.rehearse.telling import Group, Row, Words, about, groups, merged
+from npu_migrate.rehearse.telling import Group, Row, about, groups, merged, words
 from npu_migrate.report.html.charts import NONE
 from npu_migrate.report.html.tags import Markup, each, tag
 from npu_migrate.wording import LANGUAGES
@@ -12,8 +12,9 @@ from npu_migrate.wording import LANGUAGES
 if TYPE_CHECKING:
     from npu_migrate.rehearse.report import Report as Rehearsal
     from npu_migrate.report.model import Report
+    from npu_migrate.wording import Words
 
-_WORDS = [Words(lang) for lang in LANGUAGES]
+_WORDS = [words(lang) for lang in LANGUAGES]
 MOST_ROWS = 200
 
 

@@ -1,0 +1,38 @@
+"""What one trace was asked for; travels to the process of the traced program as a file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a trace.
+
+    ``what`` is a script or ``module:callable``, ``arguments`` are the script's own. ``inputs`` are shapes with a type
+    behind them (``1x3x224x224``, ``2x16:int64``). ``replacements`` are composites that the target has kernels for.
+    """
+
+    what: str
+    arguments: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    meta: bool = False
+    backward: bool = True
+    max_steps: int | None = None
+    replacements: tuple[str, ...] = ()
+    into: str = ""
+
+    def save(self, path: Path) -> None:
+        """Write the settings where the other process can read them."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Settings:
+        """Read what ``save`` wrote."""
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
