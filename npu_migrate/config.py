@@ -73,6 +73,7 @@ COMMAND_LINE_ONLY = (
     "format",
     "output",
     "rehearsal",
+    "trace",
     "report",
     "rules",
     "write-baseline",

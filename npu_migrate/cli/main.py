@@ -130,6 +130,7 @@ def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> No
     "--report", metavar="FILE", multiple=True, type=click.Path(path_type=Path), section="show", known=" ".join(SUFFIXES)
 )
 @option("--rehearsal", metavar="FILE", type=click.Path(path_type=Path), section="show")
+@option("--trace", metavar="FILE", type=click.Path(path_type=Path), section="show")
 @option("--format", type=click.Choice(["text", *FORMATS]), default="text", section="show")
 @option("--lang", type=click.Choice(LANGUAGES), section="show")
 @option("-q", "--quiet", is_flag=True, section="show")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from npu_migrate.rehearse.report import Report as Rehearsal
     from npu_migrate.report.model import Report
     from npu_migrate.target import Choice
+    from npu_migrate.tracing.coverage import Coverage
 
 FOUND, INCOMPLETE = 1, 3
 
@@ -59,9 +60,9 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
         elif interrupted(root):
             shown.note(say("summary.interrupted"))
         choice = choose(root, options.torch_npu)
-        rehearsal = _rehearsal(options.rehearsal)
+        rehearsal, trace = _rehearsal(options.rehearsal), _trace(options.trace, choice)
         report = gate.narrowed(_audit(shown, root, paths, options, choice, rules), options)
-        report = changed(report, rehearsal=rehearsal)
+        report = changed(report, rehearsal=rehearsal, trace=trace)
         changes = [Change(file.path, file.old, file.new) for file in report.changed]
         if options.apply:
             apply(root, changes, force=options.force)
@@ -102,6 +103,15 @@ def _rehearsal(path: Path | None) -> Rehearsal | None:
     from npu_migrate.rehearse.reading import read  # noqa: PLC0415 - only runs with a rehearsal pay
 
     return read(path)
+
+
+def _trace(path: Path | None, choice: Choice) -> Coverage | None:
+    if path is None:
+        return None
+    from npu_migrate.tracing.coverage import judge  # noqa: PLC0415 - only runs with a trace pay
+    from npu_migrate.tracing.trace import read  # noqa: PLC0415
+
+    return judge(read(path), load(choice.torch_npu))
 
 
 def _cpus() -> int:

@@ -46,6 +46,7 @@ class Options:
     diff: bool
     report: tuple[Path, ...]
     rehearsal: Path | None
+    trace: Path | None
     format: str
     check: bool
     baseline: Path | None

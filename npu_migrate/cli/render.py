@@ -93,7 +93,7 @@ class Screen:
             self.line(reason, "dim")
         if not report.files:
             self.line(say("summary.none", scanned=report.scanned))
-            self._rehearsal(report)
+            self._told_by_runs(report)
             return
         self._numbers(report)
         shown = [status for status in Status if verbose or status not in {Status.KEPT, Status.SUPPRESSED}]
@@ -102,15 +102,20 @@ class Screen:
         self._files(report, shown, verbose=verbose)
         for status in (*OPEN, *(QUIETER if verbose else ())):
             self._sites(report, rules, status)
-        self._rehearsal(report)
+        self._told_by_runs(report)
         self.out.print()
 
-    def _rehearsal(self, report: Report) -> None:
+    def _told_by_runs(self, report: Report) -> None:
         if report.rehearsal:
             from npu_migrate.rehearse.telling import brief  # noqa: PLC0415 - only runs with a rehearsal pay
 
             self.line("")
             self.line(brief(report.rehearsal, self.say.lang))
+        if report.trace:
+            from npu_migrate.tracing.telling import brief as short  # noqa: PLC0415 - only runs with a trace pay
+
+            self.line("")
+            self.line(short(report.trace, self.say.lang))
 
     def document(self, data: bytes) -> None:
         """A report that goes to standard output as it is, whatever the terminal's encoding."""

@@ -47,6 +47,8 @@ def render(report: Report, rules: Registry, lang: str) -> str:
     }
     if report.rehearsal:
         document["rehearsal"] = report.rehearsal.data()
+    if report.trace:
+        document["trace"] = {**report.trace.data(), "trace": report.trace.trace.data()}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 

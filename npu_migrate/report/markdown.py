@@ -20,6 +20,7 @@ from npu_migrate.report.effort import headline, steps
 from npu_migrate.report.model import diff, place
 from npu_migrate.report.verdict import OPEN, TO_CHANGE, Kind, infos, kinds, verdict
 from npu_migrate.report.words import Part, parts, say, split
+from npu_migrate.tracing import telling as tracing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from npu_migrate.rehearse.report import Report as Rehearsal
     from npu_migrate.rehearse.telling import Row
     from npu_migrate.report.model import Report
+    from npu_migrate.tracing import Use
+    from npu_migrate.tracing.coverage import Coverage
+    from npu_migrate.wording import Words
 
 # Hosts refuse comments above 65 536 characters; the rest is room for what a bot puts around the report.
 LIMIT = 60_000
@@ -104,6 +108,8 @@ def _sections(report: Report, rules: Registry, lang: str) -> Iterable[Section]:
             yield Section(f"\n#### {title}\n\n", items)
     if report.rehearsal:
         yield _rehearsal(report.rehearsal, report.aim.torch_npu, lang)
+    if report.trace:
+        yield _trace(report.trace, lang)
     yield _rules(report, rules, lang)
     yield Section(f"\n#### {say(lang, 'markdown.diffs')}\n", list(_diffs(report, rules, lang)))
 
@@ -118,6 +124,24 @@ def _rehearsal(done: Rehearsal, torch_npu: str, lang: str) -> Section:
         more = f"<br>{say(lang, 'markdown.more-places', count=rest)}\n" if rest > 0 else ""
         items.append(f"- {group.title(told)}\n{shown}{more}")
     return Section(f"\n#### {told('title')}\n\n{head}\n", items or ["\n"])
+
+
+def _trace(coverage: Coverage, lang: str) -> Section:
+    told = tracing.words(lang)
+    head = "".join(f"{prose(split(line))}<br>\n" for line in tracing.about(coverage, told))
+    items = []
+    for group in tracing.groups(coverage):
+        items.append(f"- {group.title(told)}\n")
+        for row in group.rows:
+            why = tracing.remark(row, group.kind, told)
+            places = "".join(f"<br>{_ran(use, told)}\n" for use in group.uses(row)[:_PLACES])
+            items.append(f"  - {code(row.name)} x{row.calls} {prose(split(why))}\n{places}")
+    return Section(f"\n#### {told('title')}\n\n{head}\n", items or ["\n"])
+
+
+def _ran(use: Use, told: Words) -> str:
+    parts = (tracing.place(use, told), use.where, tracing.tensors(use))
+    return " ".join(code(part) for part in parts if part)
 
 
 def _met(row: Row) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from npu_migrate.model import FileResult, Finding
     from npu_migrate.rehearse.report import Report as Rehearsal
+    from npu_migrate.tracing.coverage import Coverage
 
 _ENGINE = "NPU000"
 
@@ -36,7 +37,8 @@ class Report:
     """One run; ``files`` are those with something to say, by path.
 
     ``root`` is for reading source lines: a report shows only its name, so that it is the same everywhere.
-    ``rehearsal`` is what a run of the migrated program on a simulated NPU told, if one was given.
+    ``rehearsal`` is what a run of the migrated program on a simulated NPU told, ``trace`` what the target makes of the
+    operators that a run was seen to use; either only if one was given.
     """
 
     aim: Aim
@@ -45,6 +47,7 @@ class Report:
     scanned: int
     files: tuple[FileResult, ...]
     rehearsal: Rehearsal | None = None
+    trace: Coverage | None = None
 
     @property
     def name(self) -> str:

@@ -127,7 +127,7 @@ def _ignore_loaders(recorder: Recorder) -> None:
         with recorder.quiet():
             return plain(self)
 
-    _BaseDataLoaderIter.__next__ = advance  # type: ignore[method-assign]
+    _BaseDataLoaderIter.__next__ = advance
 
 
 if __name__ == "__main__":

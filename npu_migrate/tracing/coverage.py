@@ -28,6 +28,14 @@ _GROUP = {
 }
 
 
+# They hand storage on without computing; what type it has makes no difference to a device.
+_NO_WORK = frozenset(
+    "_reshape_alias _unsafe_view alias as_strided detach detach_ diagonal empty_like expand lift_fresh new_empty "
+    "new_empty_strided permute select slice split split_with_sizes squeeze t transpose unbind unfold unsqueeze "
+    "view".split()
+)
+
+
 @dataclass(frozen=True)
 class Row:
     """One operator of a trace. ``types`` are those it met that the documents of ``documented`` leave out."""
@@ -43,6 +51,11 @@ class Row:
     def calls(self) -> int:
         """How often it ran."""
         return sum(use.count for use in self.uses)
+
+    @property
+    def of_types(self) -> tuple[Use, ...]:
+        """The uses that met one of ``types``."""
+        return tuple(use for use in self.uses if not _first_types(use).isdisjoint(self.types))
 
     @property
     def because(self) -> str:
@@ -112,6 +125,10 @@ def _row(name: str, uses: tuple[Use, ...], target: Target) -> Row:
     one = target.operator(name) if name.startswith("aten::") else None
     if one is None:
         return Row(name, "unknown", uses)
-    named, taken = documented_types(target, name)
-    first = {text.partition("[")[0] for use in uses for text in use.inputs if text}
+    named, taken = documented_types(target, name) if one.base not in _NO_WORK else ("", frozenset())
+    first = {found for use in uses for found in _first_types(use)}
     return Row(name, _GROUP[one.worst], uses, one, named, tuple(sorted(first - taken)) if named else ())
+
+
+def _first_types(use: Use) -> set[str]:
+    return {text.partition("[")[0] for text in use.inputs if text}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _SHAPES = 8
+_TENSORS = 6
 _STAYS = 1_000_000
 _INNER = ("prim::", "profiler::", "prims::")
-_COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd  # type: ignore[attr-defined]  # noqa: SLF001
+_COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd  # noqa: SLF001
 _node = getattr(torch._C, "_current_autograd_node", lambda: None)  # noqa: SLF001 - newer than the oldest torch here
 
 
@@ -65,7 +67,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
         self._stays: set[int] = set()
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self,
+        func: Any,  # noqa: ANN401 - an operator of torch
+        _types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the operator takes and gives
         """Count the call, then let it run; in inference mode composites arrive whole, and are opened here."""
         given = kwargs or {}
@@ -111,7 +117,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
         key = _Key(name, phase, place.module, place.kind, line)
         if key not in self._seen:
             self._seen[key] = _Seen(line or innermost(self._root))
-        self._seen[key].add(", ".join(map(_tensor, tensors(given))))
+        self._seen[key].add(_spelled(given))
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
@@ -137,6 +143,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
             if outermost:
                 self.places.leave(sequence())
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self._seen.clear()
+
     def uses(self) -> list[Use]:
         """Everything seen so far."""
         return [
@@ -147,7 +157,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
 
 def sequence() -> int:
     """The number that autograd will give to the next node."""
-    return int(torch.autograd._get_sequence_nr())  # type: ignore[attr-defined]  # noqa: SLF001
+    return int(torch.autograd._get_sequence_nr())  # noqa: SLF001
 
 
 def tensors(value: object) -> Iterator[torch.Tensor]:
@@ -159,6 +169,12 @@ def tensors(value: object) -> Iterator[torch.Tensor]:
             yield from tensors(one)
     elif isinstance(value, dict):
         yield from tensors(list(value.values()))
+
+
+def _spelled(given: object) -> str:
+    """The tensors of a call; of long lists the beginning."""
+    found = list(islice(tensors(given), _TENSORS + 1))
+    return ", ".join([*map(_tensor, found[:_TENSORS]), *(["..."] if found[_TENSORS:] else [])])
 
 
 def _tensor(one: torch.Tensor) -> str:

@@ -16,10 +16,10 @@ _KEYS = ("AutogradCPU", "AutogradMeta")
 
 def register(recorder: Recorder, names: Iterable[str]) -> torch.library.Library:
     """Have each composite tell the recorder before it opens; in force as long as the answer lives."""
-    library = torch.library.Library("aten", "IMPL")  # noqa: TOR901 - kept by the caller
+    library = torch.library.Library("aten", "IMPL")
     for name in names:
         operator = _operator(name)
-        if operator is None or not torch._C._dispatch_has_kernel_for_dispatch_key(  # type: ignore[attr-defined]  # noqa: SLF001
+        if operator is None or not torch._C._dispatch_has_kernel_for_dispatch_key(  # noqa: SLF001
             operator.name(), "CompositeImplicitAutograd"
         ):
             continue

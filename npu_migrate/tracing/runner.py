@@ -9,11 +9,15 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npu_migrate.errors import InputError
 from npu_migrate.processes import supervise
-from npu_migrate.tracing.settings import Settings
+from npu_migrate.tracing.settings import SCRIPT
 from npu_migrate.tracing.trace import Trace, restored
+
+if TYPE_CHECKING:
+    from npu_migrate.tracing.settings import Settings
 
 _STANDARD_ERROR = 2
 
@@ -26,7 +30,7 @@ def run(settings: Settings, *, max_seconds: float | None = None) -> Trace:
     """
     if importlib.util.find_spec("torch") is None:
         raise InputError(says="trace-no-torch")
-    _check(settings.what)
+    _check(settings)
     with tempfile.TemporaryDirectory(prefix="npu-trace-") as folder:
         into, asked = Path(folder) / "trace.json", Path(folder) / "settings.json"
         replace(settings, into=str(into)).save(asked)
@@ -48,11 +52,14 @@ def run(settings: Settings, *, max_seconds: float | None = None) -> Trace:
 _END = {"time": "time", "interrupted": "interrupted"}
 
 
-def _check(what: str) -> None:
-    place = what.rpartition(":")[0] or what
-    if ":" not in what and not what.endswith(".py"):
+def _check(settings: Settings) -> None:
+    what = settings.what
+    place = what if what.endswith(SCRIPT) else what.rpartition(":")[0]
+    if not place:
         raise InputError(says="trace-what", path=what)
-    if place.endswith(".py") and not Path(place).is_file():
+    if settings.arguments and place != what:
+        raise InputError(says="trace-arguments", fact=settings.arguments[0])
+    if place.endswith(SCRIPT) and not Path(place).is_file():
         raise InputError(says="no-path", path=place)
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+SCRIPT = ".py"
+"""How the name of a script ends; everything else is ``module:callable``."""
 
 
 @dataclass(frozen=True)
@@ -34,5 +38,6 @@ class Settings:
     @classmethod
     def load(cls, path: Path) -> Settings:
         """Read what ``save`` wrote."""
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        lists = {name: tuple(value) for name, value in found.items() if isinstance(value, list)}
+        return cls(**{**found, **lists})

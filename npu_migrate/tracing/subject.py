@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import torch
 
 from npu_migrate.tracing.recorder import tensors
+from npu_migrate.tracing.settings import SCRIPT
 
 if TYPE_CHECKING:
     from npu_migrate.tracing.recorder import Recorder
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 class Unfit(Exception):  # noqa: N818 - told as a sentence, by its key
     """The subject cannot be traced; ``key`` and ``fact`` say why."""
 
-    def __init__(self, key: str, fact: str = "") -> None:
+    def __init__(self, fact: str, *, key: str) -> None:
         """Keep what the sentence needs."""
-        super().__init__(key)
+        super().__init__(fact)
         self.key, self.fact = key, fact
 
 
@@ -35,7 +36,7 @@ def run(settings: Settings, recorder: Recorder) -> None:
         Unfit: there is no such thing, or it cannot be run with what was given.
         BaseException: whatever the program raises.
     """
-    if ":" not in settings.what:
+    if settings.what.endswith(SCRIPT):
         _script(settings, recorder)
         return
     place, _, name = settings.what.rpartition(":")
@@ -56,11 +57,11 @@ def _script(settings: Settings, recorder: Recorder) -> None:
 
 def _found(place: str, name: str) -> Any:  # noqa: ANN401 - whatever the user names
     sys.path.insert(0, str(Path.cwd()))
-    module = _from_file(Path(place)) if place.endswith(".py") else importlib.import_module(place)
+    module = _from_file(Path(place)) if place.endswith(SCRIPT) else importlib.import_module(place)
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
-            raise Unfit("no-name", name)
+            raise Unfit(name, key="no-name")
         found = getattr(found, part)
     return found
 
@@ -69,7 +70,7 @@ def _from_file(path: Path) -> Any:  # noqa: ANN401 - a module
     sys.path.insert(0, str(path.resolve().parent))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise Unfit("no-name", path.name)
+        raise Unfit(path.name, key="no-name")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
@@ -79,21 +80,41 @@ def _from_file(path: Path) -> Any:  # noqa: ANN401 - a module
 def _call(found: Any, inputs: list[torch.Tensor], settings: Settings, recorder: Recorder) -> None:  # noqa: ANN401
     if not isinstance(found, torch.nn.Module):
         if not callable(found):
-            raise Unfit("not-callable", settings.what)
+            raise Unfit(settings.what, key="not-callable")
         if inputs and not isinstance(found, type) and _wants_arguments(found):
             _backward(found(*inputs), settings, recorder)
             return
-        found = found()
-    given: list[Any] = list(inputs)
-    if isinstance(found, tuple) and found and isinstance(found[0], torch.nn.Module):
-        found, given = found[0], given or list(found[1:])
-    if isinstance(found, torch.nn.Module):
-        if not given:
-            raise Unfit("no-inputs", settings.what)
-        found.train(settings.backward)
-        with torch.set_grad_enabled(settings.backward):
-            found = found(*given)
-    _backward(found, settings, recorder)
+        found = _built(found, settings)
+    module, given = (found[0], found[1:]) if isinstance(found, tuple) and found else (found, ())
+    if not isinstance(module, torch.nn.Module):
+        _backward(found, settings, recorder)
+        return
+    recorder.forget()  # what was run to build it belongs to the host
+    if not (inputs or given):
+        raise Unfit(settings.what, key="no-inputs")
+    module.train(settings.backward)
+    with torch.set_grad_enabled(settings.backward):
+        result = module(*(inputs or given))
+    _backward(result, settings, recorder)
+
+
+def _built(maker: Any, settings: Settings) -> Any:  # noqa: ANN401 - whatever it returns
+    """What the callable makes; where it has to look at values to do so, on the CPU, and moved."""
+    if not settings.meta:
+        return maker()
+    try:
+        return maker()
+    except (RuntimeError, NotImplementedError):
+        with torch.device("cpu"):
+            return _moved(maker())
+
+
+def _moved(value: Any) -> Any:  # noqa: ANN401 - as above
+    if isinstance(value, (torch.Tensor, torch.nn.Module)):
+        return value.to("meta")
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_moved, value))
+    return value
 
 
 def _wants_arguments(found: Any) -> bool:  # noqa: ANN401 - a callable
@@ -101,7 +122,9 @@ def _wants_arguments(found: Any) -> bool:  # noqa: ANN401 - a callable
         parameters = inspect.signature(found).parameters.values()
     except (TypeError, ValueError):
         return True
-    return any(one.default is one.empty and one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD} for one in parameters)
+    return any(
+        one.default is one.empty and one.kind in {one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD} for one in parameters
+    )
 
 
 def _backward(result: object, settings: Settings, recorder: Recorder) -> None:
@@ -127,8 +150,10 @@ def _input(text: str) -> torch.Tensor:
     if any(size < 0 for size in shape):
         _refuse(text)
     torch.manual_seed(0)
-    return torch.rand(shape).to(dtype) if dtype.is_floating_point or dtype.is_complex else torch.zeros(shape, dtype=dtype)
+    return (
+        torch.rand(shape).to(dtype) if dtype.is_floating_point or dtype.is_complex else torch.zeros(shape, dtype=dtype)
+    )
 
 
 def _refuse(text: str) -> NoReturn:
-    raise Unfit("input", text)
+    raise Unfit(text, key="input")

@@ -32,6 +32,10 @@ class Group(NamedTuple):
     kind: str
     rows: list[Row]
 
+    def uses(self, row: Row) -> tuple[Use, ...]:
+        """Where one of them has it."""
+        return row.of_types if self.kind == "types" else row.uses
+
     def title(self, say: Words) -> str:
         """The heading."""
         return say(f"trouble.{self.kind}", count=len(self.rows))
@@ -53,12 +57,20 @@ def about(coverage: Coverage, say: Words) -> list[str]:
         lines.append(say("hint.migrated"))
     elif trace.ended == "failed" and any(word in trace.error for word in _CUDA):
         lines.append(say("hint.cuda"))
+    if trace.torch and _series(trace.torch) != _series(coverage.torch):
+        lines.append(say("other-torch", torch=coverage.torch))
     counts = {group.replace("-", "_"): count for group, count in coverage.counts().items()}
     kinds = len(coverage.rows)
     lines.append(
-        say("figures", kinds=kinds, calls=trace.calls, torch_npu=coverage.torch_npu, **counts) if kinds else say("nothing")
+        say("figures", kinds=kinds, calls=trace.calls, torch_npu=coverage.torch_npu, **counts)
+        if kinds
+        else say("nothing")
     )
     return lines
+
+
+def _series(version: str) -> list[str]:
+    return version.partition("+")[0].split(".")[:2]
 
 
 def brief(coverage: Coverage, lang: str) -> str:
@@ -80,7 +92,9 @@ def remark(row: Row, kind: str, say: Words) -> str:
 
 def place(use: Use, say: Words) -> str:
     """Where in the model an operator ran."""
-    name = f"{use.module} ({use.kind})" if use.module else say("outside") if use.phase == "outside" else ""
+    name = say("outside") if use.phase == "outside" else use.module
+    if use.kind not in {"", use.module}:
+        name += f" ({use.kind})"
     return f"{say(f'phase.{use.phase}')} {name}".rstrip()
 
 
@@ -100,17 +114,17 @@ def text(coverage: Coverage, lang: str, *, modules: bool = False) -> str:
         for row in group.rows:
             told = remark(row, group.kind, say)
             lines.append(f"  {row.name}" + (f"  {told}" if told else ""))
-            lines += _uses(row, say)
+            lines += _uses(group.uses(row), say)
     if modules:
         lines += ["", say("modules"), *_modules(coverage, say)]
     return "\n".join(lines) + "\n"
 
 
-def _uses(row: Row, say: Words) -> Iterator[str]:
-    for use in row.uses[:_PLACES]:
+def _uses(uses: tuple[Use, ...], say: Words) -> Iterator[str]:
+    for use in uses[:_PLACES]:
         parts: list[Any] = [place(use, say), use.where, f"x{use.count}", tensors(use)]
         yield "    " + "  ".join(part for part in parts if part)
-    rest = len(row.uses) - _PLACES
+    rest = len(uses) - _PLACES
     if rest > 0:
         yield say("more", count=rest)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Callable
 
 from npu_migrate import __version__
 from npu_migrate.model import Status
-from npu_migrate.report.html import coverage, data, page, rehearsal, rule_pages
+from npu_migrate.report.html import coverage, data, page, rehearsal, rule_pages, traced
 from npu_migrate.report.html.tags import Markup, both, tag
 from npu_migrate.report.words import say
 
@@ -80,6 +80,7 @@ def _sections(report: Report, rules: Registry, lang: str) -> dict[str, Callable[
         "blockers": lambda: of_kind("blockers", Status.UNSUPPORTED),
         "decisions": lambda: of_kind("decisions", Status.MANUAL),
         "rehearsal": lambda: page.section("rehearsal", rehearsal.inside(report)),
+        "trace": lambda: page.section("trace", traced.inside(report)),
         "sites": lambda: page.sites_section(report, lang),
         "rules": lambda: page.section("rules", rule_pages.rules_section(report, rules)),
         "target": lambda: page.section("target", coverage.matrix(report)),

@@ -24,7 +24,7 @@ MOST_FILES = 12
 MOST_KINDS = 100
 MOST_PLACES = 6
 SHOWN = (*TO_CHANGE, Status.ADVICE)
-SECTIONS = ("verdict", "charts", "blockers", "decisions", "rehearsal", "sites", "rules", "target")
+SECTIONS = ("verdict", "charts", "blockers", "decisions", "rehearsal", "trace", "sites", "rules", "target")
 
 
 def head(report: Report, lang: str) -> Markup:
@@ -63,7 +63,8 @@ def banner(about: str, lang: str, *lines: Markup) -> Markup:
 
 def section_names(report: Report) -> tuple[str, ...]:
     """The sections of the page about a report."""
-    return SECTIONS if report.rehearsal else tuple(name for name in SECTIONS if name != "rehearsal")
+    given = {"rehearsal": report.rehearsal, "trace": report.trace}
+    return tuple(name for name in SECTIONS if given.get(name, report))
 
 
 def contents(lang: str, names: Iterable[str]) -> Markup:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Callable
 
 from npu_migrate.rehearse.telling import Group, Row, about, groups, merged, words
 from npu_migrate.report.html.charts import NONE
+from npu_migrate.report.html.tables import folded, number, table
 from npu_migrate.report.html.tags import Markup, each, tag
 from npu_migrate.wording import LANGUAGES
 
@@ -45,12 +46,12 @@ def _table(group: Group) -> Markup:
     rest = len(group.rows) - MOST_ROWS
     more = tag("p", _both("more", count=rest)) if rest > 0 else ""
     title = each(*(group.title(say) for say in _WORDS))
-    return tag("div", _rows(tag("caption", title), heads, body), more, cls="card scroll")
+    return tag("div", table(title, _heads(heads), body), more, cls="card scroll")
 
 
 def _cells(row: Row, *, paced: bool) -> list[Markup]:
-    cells = [tag("td", tag("code", row.what)), tag("td", tag("code", row.where or NONE)), _number(f"{row.times:,}")]
-    return [*cells, _number(NONE if row.pace is None else f"{row.pace:g}")] if paced else cells
+    cells = [tag("td", tag("code", row.what)), tag("td", tag("code", row.where or NONE)), number(f"{row.times:,}")]
+    return [*cells, number(NONE if row.pace is None else f"{row.pace:g}")] if paced else cells
 
 
 def _operators(done: Rehearsal) -> Markup:
@@ -63,22 +64,13 @@ def _operators(done: Rehearsal) -> Markup:
             tag("td", tag("code", use.name)),
             tag("td", use.state),
             tag("td", tag("code", use.where or NONE)),
-            _number(f"{use.count:,}"),
+            number(f"{use.count:,}"),
         )
         for use in done.operators
     ]
-    title = tag("summary", tag("b", _both("all-operators", count=len(done.operators))))
-    table = _rows("", ["operator", "state", "where", "count"], body)
-    return tag("details", title, tag("div", table, cls="scroll"), cls="fold")
+    shown = table("", _heads(["operator", "state", "where", "count"]), body)
+    return folded(_both("all-operators", count=len(done.operators)), shown)
 
 
-def _rows(caption: Markup | str, heads: list[str], body: list[Markup]) -> Markup:
-    cells = [
-        tag("th", _both(f"column.{name}"), scope="col", cls="number" if name in {"count", "step"} else None)
-        for name in heads
-    ]
-    return tag("table", caption, tag("thead", tag("tr", cells)), tag("tbody", body), cls="matrix")
-
-
-def _number(text: str) -> Markup:
-    return tag("td", text, cls="number")
+def _heads(names: list[str]) -> list[tuple[Markup, bool]]:
+    return [(_both(f"column.{name}"), name in {"count", "step"}) for name in names]
