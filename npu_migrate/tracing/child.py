@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import torch
 from torch.nn.modules import module as modules
 from torch.optim import optimizer as optimizers
+from torch.utils.data import dataloader
 
 from npu_migrate.frames import prefix
 from npu_migrate.tracing import replaced, subject
@@ -32,9 +34,9 @@ def main(path: str) -> int:
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as for a shell's background jobs: the trace would be lost
         signal.signal(signal.SIGINT, signal.default_int_handler)
     trace = Trace([settings.what, *settings.arguments], torch.__version__, "meta" if settings.meta else "cpu")
-    recorder = Recorder(prefix(Path.cwd()), settings.replacements)
+    recorder = Recorder(prefix(Path.cwd()), settings.branches)
     _like_an_accelerator()
-    kept = [replaced.register(recorder, settings.replacements)]
+    kept = [replaced.register(recorder, settings.branches)]
     _watch_modules(recorder)
     _watch_steps(recorder, trace, settings.max_steps)
     _ignore_loaders(recorder)
@@ -119,15 +121,17 @@ def _watch_steps(recorder: Recorder, trace: Trace, limit: int | None) -> None:
 
 def _ignore_loaders(recorder: Recorder) -> None:
     """What data loaders compute, they compute on the host, on whatever the model runs."""
-    from torch.utils.data.dataloader import _BaseDataLoaderIter  # noqa: PLC0415 - slow to import, with the rest done
+    for owner, name in ((dataloader.DataLoader, "__iter__"), (dataloader._BaseDataLoaderIter, "__next__")):  # noqa: SLF001
+        setattr(owner, name, _quietly(recorder, getattr(owner, name)))
 
-    plain = _BaseDataLoaderIter.__next__
 
-    def advance(self: Any) -> Any:  # noqa: ANN401 - a batch
+def _quietly(recorder: Recorder, plain: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(plain)
+    def call(self: Any) -> Any:  # noqa: ANN401 - a batch, or an iterator
         with recorder.quiet():
             return plain(self)
 
-    _BaseDataLoaderIter.__next__ = advance
+    return call
 
 
 if __name__ == "__main__":

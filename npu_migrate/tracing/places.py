@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 
 class Place(NamedTuple):
-    """A module by its dotted place and class; ``instead`` is the composite whose pieces run there, if one does."""
+    """A module by its dotted place and class; ``instead`` is what counts for the gradients of what runs there."""
 
     module: str = ""
     kind: str = ""
-    instead: str = ""
+    instead: tuple[str, ...] = ()
 
 
 OUTSIDE = Place()
@@ -29,7 +30,7 @@ class Places:
         self._stack: list[Place] = []
         self._starts: list[int] = [0]
         self._history: list[Place] = [OUTSIDE]
-        self._names: dict[int, str] = {}
+        self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     @property
     def now(self) -> Place:
@@ -62,14 +63,13 @@ class Places:
             del self._starts[: _MOST // 2], self._history[: _MOST // 2]
 
     def name(self, module: Any) -> str:  # noqa: ANN401 - a module of torch, which is not imported here
-        """The dotted place of a module: by the outermost one that runs, or beside the one that called it."""
-        known = self._names.get(id(module))
-        if known is not None and (self._stack or known == type(module).__name__):
-            return known
-        if not self._stack:
-            self._names = {id(inner): _join(type(module).__name__, path) for path, inner in module.named_modules()}
-            return type(module).__name__
-        return _join(self.now.module, type(module).__name__)
+        """The dotted place of a module: in the outermost one that was seen to run, or below the one that called it."""
+        if module not in self._names:
+            if self._stack:
+                return _join(self.now.module, type(module).__name__)
+            for path, inner in module.named_modules():
+                self._names[inner] = _join(type(module).__name__, path)
+        return self._names[module]
 
 
 def _join(*parts: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +16,8 @@ from npu_migrate.tracing.trace import Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from npu_migrate.tracing.settings import Branches
 
 _SHAPES = 8
 _TENSORS = 6
@@ -40,13 +41,13 @@ class _Seen:
     def __init__(self, where: str) -> None:
         self.where = where
         self.count = 0
-        self.inputs: Counter[str] = Counter()
+        self.inputs: dict[str, None] = {}
         self.more = False
 
     def add(self, inputs: str) -> None:
         self.count += 1
         if inputs in self.inputs or len(self.inputs) < _SHAPES:
-            self.inputs[inputs] += 1
+            self.inputs[inputs] = None
         else:
             self.more = True
 
@@ -54,13 +55,13 @@ class _Seen:
 class Recorder(TorchDispatchMode):  # type: ignore[misc]
     """Counts operators by module, phase and tensors; composites that the target replaces count as one."""
 
-    def __init__(self, root: str, replacements: Iterable[str]) -> None:
+    def __init__(self, root: str, branches: Branches) -> None:
         """``root`` is the beginning of the paths of the program's own files."""
         super().__init__()
         self.places = Places()
         self.stepping = False
         self._root = root
-        self._replaced = {f"aten::{name}" for name in replacements}
+        self._instead = {f"aten::{name}": forward for name, (forward, _) in branches.items()}
         self._quiet = 0
         self._process = os.getpid()
         self._seen: dict[_Key, _Seen] = {}
@@ -76,12 +77,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
         """Count the call, then let it run; in inference mode composites arrive whole, and are opened here."""
         given = kwargs or {}
         name = func.name()
-        if name not in self._replaced and not self._quiet and func.has_kernel_for_dispatch_key(_COMPOSITE):
+        if name not in self._instead and not self._quiet and is_composite(name):
             with self:
-                pieces = func.decompose(*args, **given)
-            if pieces is not NotImplemented:
-                return pieces
-        self.take(name, (args, given))
+                return opened(func, args, given)
+        for one in self._instead.get(name, (name,)):
+            self.take(one, (args, given))
         return func(*args, **given)
 
     def take(self, name: str, given: object) -> None:
@@ -110,7 +110,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
             if len(self._stays) > _STAYS:
                 self._stays.clear()
             self._stays.add(stay)
-            self._add(place.instead, "backward", place, ())
+            for instead in place.instead:
+                self._add(instead, "backward", place, ())
 
     def _add(self, name: str, phase: str, place: Place, given: object) -> None:
         line = innermost(self._root) if phase == "outside" else ""
@@ -129,13 +130,14 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
             self._quiet -= 1
 
     @contextmanager
-    def whole(self, name: str, given: object) -> Iterator[None]:
-        """Count a composite as one, and not what runs in its place here."""
-        self.take(name, given)
+    def instead(self, forward: Iterable[str], backward: tuple[str, ...], given: object) -> Iterator[None]:
+        """Count these operators, and not what runs in their place here, nor its gradients."""
+        for name in forward:
+            self.take(name, given)
         place = self.places.now
         outermost = not self._quiet
         if outermost:
-            self.places.enter(place._replace(instead=name), sequence())
+            self.places.enter(place._replace(instead=backward), sequence())
         try:
             with self.quiet():
                 yield
@@ -150,9 +152,21 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
     def uses(self) -> list[Use]:
         """Everything seen so far."""
         return [
-            Use(key.operator, key.phase, key.module, key.kind, one.where, one.count, tuple(one.inputs), one.more)
+            Use(
+                key.operator, key.phase, key.module, key.kind, one.where, one.count, tuple(sorted(one.inputs)), one.more
+            )
             for key, one in sorted(self._seen.items())
         ]
+
+
+def is_composite(name: str) -> bool:
+    """Whether torch composes an operator of others, under autograd."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(name, _COMPOSITE.name))  # noqa: SLF001
+
+
+def opened(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Run the pieces of a composite: those of C++, whatever decompositions Python has for export."""
+    return operator._op_dk(_COMPOSITE, *args, **kwargs)  # noqa: SLF001
 
 
 def sequence() -> int:

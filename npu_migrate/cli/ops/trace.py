@@ -14,6 +14,7 @@ from npu_migrate.plain import plain
 from npu_migrate.target import load
 from npu_migrate.target.choice import choose
 from npu_migrate.tracing import Settings, run
+from npu_migrate.tracing.branches import branches
 from npu_migrate.tracing.coverage import judge
 from npu_migrate.tracing.telling import text
 
@@ -54,7 +55,7 @@ def trace(  # noqa: PLR0913 - an option each
     with told(say.lang):
         choice = choose(Path.cwd(), torch_npu)
         target = load(choice.torch_npu)
-    settings = Settings(what, arguments, inputs, meta, not forward_only, max_steps, target.replacements())
+    settings = Settings(what, arguments, inputs, meta, not forward_only, max_steps, branches(target))
     found = judge(run(settings, max_seconds=max_seconds), target)
     if form == "json":
         head = {"schema_version": SCHEMA_VERSION, "tool": {"name": "npu-migrate", "version": __version__}}
