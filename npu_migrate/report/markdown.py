@@ -128,7 +128,7 @@ def _rehearsal(done: Rehearsal, torch_npu: str, lang: str) -> Section:
 
 def _trace(coverage: Coverage, lang: str) -> Section:
     told = tracing.words(lang)
-    head = "".join(f"{prose(split(line))}<br>\n" for line in tracing.about(coverage, told))
+    head = "".join(f"{prose(split(plain(line)))}<br>\n" for line in tracing.about(coverage, told))
     items = []
     for group in tracing.groups(coverage):
         items.append(f"- {group.title(told)}\n")

@@ -108,3 +108,65 @@ def test_a_tree_that_cannot_be_read_whole(run, tree_of_operators):
     assert result.exit_code == 3
     assert "b.py" in result.stdout
     assert run("ops", "check", tree_of_operators / "none").exit_code == 2
+
+
+MODEL = """
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.lgamma(x)
+
+def make():
+    return Net(), torch.ones(2, 3, requires_grad=True)
+"""
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("net.py").write_text(MODEL, encoding="utf-8")
+    tmp_path.joinpath("requirements.txt").write_text("torch==2.7.1\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_a_trace_goes_into_the_report_of_the_tree(run, model):
+    traced = run("ops", "trace", "--format", "json", "net:make")
+    found = json.loads(traced.stdout)
+    assert (traced.exit_code, found["schema_version"]) == (0, 1)
+    assert found["target"] == {"torch_npu": "2.7.1.post11", "torch": "2.7.1"}
+    assert {one["operator"]: one["group"] for one in found["operators"]}["aten::digamma"] == "cpu-fallback"
+    model.joinpath("trace.json").write_text(traced.stdout, encoding="utf-8")
+    result = run(".", "--trace", "trace.json", "--report", "r.json", "--torch-npu", "2.13.0")
+    assert "Trace of net:make: operators" in result.stdout
+    merged = json.loads(model.joinpath("r.json").read_text(encoding="utf-8"))["trace"]
+    assert merged["trace"] == found["trace"]
+    assert merged["target"]["torch_npu"] == "2.13.0"
+
+
+def test_the_text_of_a_trace(run, model):
+    result = run("ops", "trace", "-v", "--torch-npu", "2.13.0", "net:make")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert any(line.startswith("    forward Net  net.py:6  x1  float32[2,3]") for line in lines)
+    assert "  Net (Net)  on the CPU 2" in result.stdout
+    assert model.joinpath("net.py").read_text(encoding="utf-8") == MODEL
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["net:Net"], "--input"),
+        (["net:absent"], "absent"),
+        (["net"], "MODULE:CALLABLE"),
+        (["net:make", "--format", "json"], "options stand before"),
+        (["--input", "2y", "net:Net"], "--input 2y"),
+        (["gone.py"], "gone.py"),
+    ],
+)
+def test_what_cannot_be_traced_is_one_line(run, model, words, says):
+    result = run("ops", "trace", *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert says in result.stderr
+    assert len(result.stderr.splitlines()) == 1, model
