@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from npu_migrate.operators.tables import modules, words, writes
+from npu_migrate.operators.tables import words, writes
 from npu_migrate.target import store
 from npu_migrate.target.support import denied, support
+from npu_migrate.target.target import CALLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +24,8 @@ _CLASS_DEPTH = 3
 def interesting(target: Target) -> frozenset[str]:
     """The last names of all functions, classes and methods whose operators are missing, fall back, or are denied."""
     denials = (name for name in denied(target.torch) if target.python_api(name) is not None)
-    modular = (name for name, function in modules().items() if target.python_api(function) is not None)
     skipped = words("harmless") | words("elsewhere")
-    found = {name for name in (*_python(target), *denials, *_distributions(target), *modular) if name not in skipped}
+    found = {name for name in (*_python(target), *denials, *_distributions(target), *CALLED) if name not in skipped}
     last = {name.rpartition(".")[2] for name in found}
     return frozenset(f"{name}(" if name in words("common_methods") else name for name in last)
 

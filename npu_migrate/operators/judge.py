@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from npu_migrate.operators.tables import condition, modules, others, words, writes
+from npu_migrate.operators.tables import condition, others, words, writes
 from npu_migrate.operators.uses import Use, use_of
 from npu_migrate.target.support import UNSUPPORTED, support
 from npu_migrate.target.target import python_base
@@ -92,7 +92,7 @@ def _judge(target: Target, use: Use) -> Problem | None:
         return _direct(target, use)
     if use.name in words("harmless") or use.name in words("elsewhere"):
         return None
-    api = target.python_api(modules().get(use.name, use.name))
+    api = target.python_api(use.name)
     one = decisive(api, use) if api is not None else None
     if one is not None and one.worst.rank:
         found = _problem(use, one)

@@ -31,12 +31,6 @@ def others(name: str) -> tuple[str, ...]:
     return tuple(found.get(name, ()))
 
 
-def modules() -> dict[str, str]:
-    """Modules, and the function that each of them calls."""
-    found: dict[str, str] = _tables()["modules"]
-    return found
-
-
 def writes(one: Operator) -> bool:
     """Whether an overload is the one that ``out=`` chooses."""
     overload = one.name.partition(".")[2]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from npu_migrate.target import calls, releases, store
 from npu_migrate.target.model import LETTERS, CudaName, CustomOp, Operator, PythonApi
 from npu_migrate.target.series import ABSENT, Column, at
+from npu_migrate.target.support import support
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
 # Where torch keeps the functions of these of its own modules: torch.linalg.inv is aten::linalg_inv.
 _PREFIXED = ("linalg", "fft", "special", "nested", "sparse")
+_FUNCTIONAL = "torch.nn.functional."
+# Modules that no trace covers, and the function that each calls.
+CALLED = {"torch.nn.EmbeddingBag": "torch.nn.functional.embedding_bag"}
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,14 @@ class Target:
 
     def python_api(self, name: str) -> PythonApi | None:
         """The operators behind ``torch.X``, ``torch.Tensor.X``, ``torch.linalg.X``, ``torch.nn.functional.X``, ..."""
+        found = self._api(CALLED.get(name, name))
+        if found is None and name.startswith(_FUNCTIONAL):
+            plain = name.removeprefix(_FUNCTIONAL)
+            if plain.endswith("_") or support(self.torch, name):  # F.softmax and F.celu_ are those of torch
+                found = self._api(f"torch.{plain}")
+        return replace(found, name=name) if found is not None else None
+
+    def _api(self, name: str) -> PythonApi | None:
         table = store.table("calls")
         base = python_base(name)
         overloads = self._reachable(base, "m" if name.startswith("torch.Tensor.") else "f") if base else ()
