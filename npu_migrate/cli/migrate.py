@@ -16,6 +16,7 @@ from npu_migrate.cli.options import Options, merge, tree
 from npu_migrate.cli.render import Meter, Screen, screen
 from npu_migrate.cli.trouble import reasons, told
 from npu_migrate.cli.written import replace
+from npu_migrate.engine.pool import cpus
 from npu_migrate.engine.run import migrate
 from npu_migrate.engine.settings import Settings
 from npu_migrate.model import Safety
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     import click
 
+    from npu_migrate.operators.survey import Survey
     from npu_migrate.rehearse.report import Report as Rehearsal
     from npu_migrate.report.model import Report
     from npu_migrate.target import Choice
@@ -61,8 +63,9 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
             shown.note(say("summary.interrupted"))
         choice = choose(root, options.torch_npu)
         rehearsal, trace = _rehearsal(options.rehearsal), _trace(options.trace, choice)
+        used = _used(paths, options, choice) if writers.tells_operators(options.report, options.format) else None
         report = gate.narrowed(_audit(shown, root, paths, options, choice, rules), options)
-        report = changed(report, rehearsal=rehearsal, trace=trace)
+        report = changed(report, rehearsal=rehearsal, trace=trace, operators=used)
         changes = [Change(file.path, file.old, file.new) for file in report.changed]
         if options.apply:
             apply(root, changes, force=options.force)
@@ -89,7 +92,7 @@ def _audit(  # noqa: PLR0913, PLR0917  # a run is all of these
         registry=rules,
         exclude=options.exclude,
         max_bytes=options.max_bytes,
-        jobs=options.jobs or _cpus(),
+        jobs=options.jobs or cpus(),
     )
     with Meter(shown.err, shown.say("summary.scanning", root=root.name), silent=options.quiet) as meter:
         results = list(migrate(paths, settings, meter))
@@ -114,9 +117,11 @@ def _trace(path: Path | None, choice: Choice) -> Coverage | None:
     return judge(read(path), load(choice.torch_npu))
 
 
-def _cpus() -> int:
-    """The processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _used(paths: Sequence[Path], options: Options, choice: Choice) -> Survey:
+    from npu_migrate.operators.survey import survey  # noqa: PLC0415 - only runs with such a report pay
+
+    jobs = options.jobs or cpus()
+    return survey(paths, load(choice.torch_npu), exclude=options.exclude, max_bytes=options.max_bytes, jobs=jobs)
 
 
 def _show(shown: Screen, report: Report, rules: packs.Registry, options: Options, why: list[str]) -> None:

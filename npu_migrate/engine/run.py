@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-import multiprocessing
-import signal
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable, Optional
 
 from npu_migrate import files, packs
 from npu_migrate.engine import kinds, scan
+from npu_migrate.engine.pool import worked_off
 from npu_migrate.engine.project import Project
 from npu_migrate.engine.rules import ActiveRules
 from npu_migrate.engine.text import SourceText
@@ -25,9 +22,6 @@ if TYPE_CHECKING:
 
 Progress = Optional[Callable[[int, int, str], None]]
 ENGINE = "NPU000"
-# Below this many files a second process costs more than it saves.
-WORTH_A_POOL = 60
-CHUNK = 8
 
 
 @dataclass(frozen=True)
@@ -108,7 +102,7 @@ class _Worker:
 def _work_off(jobs: list[Job | FileResult], worker: _Worker, progress: Progress) -> Iterator[FileResult]:
     todo = [job for job in jobs if isinstance(job, Job)]
     done = 0
-    with _results(todo, worker) as results:
+    with worked_off(todo, worker, worker.settings.jobs) as results:
         for job in jobs:
             if isinstance(job, FileResult):
                 yield job
@@ -119,41 +113,6 @@ def _work_off(jobs: list[Job | FileResult], worker: _Worker, progress: Progress)
             done += 1
     if progress is not None:
         progress(done, len(todo), "")
-
-
-@contextmanager
-def _results(todo: list[Job], worker: _Worker) -> Iterator[Iterator[FileResult]]:
-    """The results in order, from one process or several; without the garbage collector, which finds nothing here."""
-    if worker.settings.jobs <= 1 or len(todo) < WORTH_A_POOL:
-        with _no_gc():
-            yield map(worker, todo)
-        return
-    with multiprocessing.Pool(worker.settings.jobs, _start, (worker,)) as pool:
-        yield pool.imap(_handle, todo, CHUNK)
-
-
-_mine: list[_Worker] = []
-
-
-def _start(worker: _Worker) -> None:
-    gc.disable()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
-    _mine[:] = [worker]
-
-
-def _handle(job: Job) -> FileResult:
-    return _mine[0](job)
-
-
-@contextmanager
-def _no_gc() -> Iterator[None]:
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _noting(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from npu_migrate.engine import scan
+from npu_migrate.engine.pool import worked_off
 from npu_migrate.engine.project import Project
 from npu_migrate.engine.text import SourceText
 from npu_migrate.operators.judge import Kind, Problem, decisive, judge
@@ -50,6 +51,10 @@ class Used:
     operator: str = ""
     sites: list[tuple[str, int, int]] = field(default_factory=list)
 
+    def without_sites(self) -> Used:
+        """The same, seen nowhere yet."""
+        return replace(self, sites=[])
+
     def facts(self) -> dict[str, Any]:
         """The JSON form."""
         found: dict[str, Any] = {"api": self.name, "status": self.status}
@@ -70,27 +75,55 @@ class Survey:
         return {status: sum(one.status == status for one in self.used) for status in ORDER}
 
 
-def survey(paths: Sequence[Path], target: Target) -> Survey:
+def survey(
+    paths: Sequence[Path],
+    target: Target,
+    *,
+    exclude: Sequence[str] = (),
+    max_bytes: int = scan.MAX_BYTES,
+    jobs: int = 1,
+) -> Survey:
     """Look at every call, and every name handed on, of the Python files below ``paths``.
 
     A method counts where the file shows that its object is a tensor, or something is wrong with it.
     """
-    entries = [entry for entry in scan.scan(paths) if entry.kind == "python" and entry.skipped is None]
-    project = Project({entry.path: entry.absolute for entry in entries})
+    entries = scan.scan(paths, exclude=exclude, max_bytes=max_bytes)
+    python = [entry for entry in entries if entry.kind == "python" and entry.skipped is None]
+    todo = [entry for entry, data in scan.candidates(iter(python), (b"torch",)) if data]
     found: dict[tuple[str, str, str], Used] = {}
-    result = Survey()
-    for entry, data in scan.candidates(iter(entries), (b"torch",)):
-        result.files += 1
-        try:
-            module = project.open(entry.path, SourceText.decode(data))
-        except (SyntaxError, ValueError, RecursionError):
-            result.unreadable.append(entry.path)
-            continue
-        for node, used in _uses(module, target):
-            known = found.setdefault((used.name, used.status, used.operator), used)
-            known.sites.append((entry.path, *module.position(module.range_of(node)[0])))
+    result = Survey(files=len(todo))
+    with worked_off(todo, _Worker({entry.path: entry.absolute for entry in python}, target), jobs) as results:
+        for entry, uses in zip(todo, results):
+            if uses is None:
+                result.unreadable.append(entry.path)
+            for used in uses or ():
+                found.setdefault((used.name, used.status, used.operator), used.without_sites()).sites += used.sites
     result.used = sorted(found.values(), key=lambda one: (ORDER.index(one.status), one.name, one.operator))
     return result
+
+
+class _Worker:
+    """What one process needs to look at files."""
+
+    def __init__(self, python: dict[str, Path], target: Target) -> None:
+        self.project = Project(python)
+        self.target = target
+
+    def __call__(self, entry: scan.Entry) -> list[Used] | None:
+        """The uses in one file; None where it cannot be read."""
+        try:
+            module = self.project.open(entry.path, SourceText.decode(entry.absolute.read_bytes()))
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+        try:
+            return list(self._uses(entry.path, module))
+        finally:
+            module.forget()
+
+    def _uses(self, path: str, module: PythonModule) -> Iterator[Used]:
+        for node, used in _uses(module, self.target):
+            used.sites.append((path, *module.position(module.range_of(node)[0])))
+            yield used
 
 
 def _uses(module: PythonModule, target: Target) -> Iterator[tuple[ast.expr, Used]]:

@@ -45,6 +45,13 @@ def render(report: Report, rules: Registry, lang: str) -> str:
             for file in report.files
         ],
     }
+    if report.operators:
+        document["operators"] = {
+            "files": report.operators.files,
+            "apis": len(report.operators.used),
+            "statuses": report.operators.counts(),
+            "worst": [one.facts() for one in report.operators.used if one.why],
+        }
     if report.rehearsal:
         document["rehearsal"] = report.rehearsal.data()
     if report.trace:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from npu_migrate.model import FileResult
+    from npu_migrate.operators.survey import Survey
     from npu_migrate.packs import Registry
     from npu_migrate.rehearse.report import Report as Rehearsal
     from npu_migrate.rehearse.telling import Row
@@ -86,6 +87,8 @@ def _head(report: Report, rules: Registry, lang: str) -> str:
             lines.append(f"- {say(lang, f'verdict.{name}', sites=counts[status], kinds=different)}")
     if counts[Status.UNREADABLE]:
         lines.append(f"- {say(lang, 'verdict.unreadable', files=counts[Status.UNREADABLE])}")
+    if report.operators:
+        lines.append(f"- {_operators(report.operators, lang)}")
     facts = {"scanned": report.scanned, "found": len(report.files), "changed": len(report.changed)}
     lines += [
         f"- {headline(steps(report, rules), lang)}",
@@ -95,6 +98,11 @@ def _head(report: Report, rules: Registry, lang: str) -> str:
         f"- {say(lang, 'verdict.static')}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _operators(found: Survey, lang: str) -> str:
+    counts = ", ".join(f"{status} {count}" for status, count in found.counts().items() if count)
+    return say(lang, "markdown.operators", apis=len(found.used), files=found.files, counts=counts)
 
 
 def _sections(report: Report, rules: Registry, lang: str) -> Iterable[Section]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from npu_migrate.model import FileResult, Finding
+    from npu_migrate.operators.survey import Survey
     from npu_migrate.rehearse.report import Report as Rehearsal
     from npu_migrate.tracing.coverage import Coverage
 
@@ -38,7 +39,8 @@ class Report:
 
     ``root`` is for reading source lines: a report shows only its name, so that it is the same everywhere.
     ``rehearsal`` is what a run of the migrated program on a simulated NPU told, ``trace`` what the target makes of the
-    operators that a run was seen to use; either only if one was given.
+    operators that a run was seen to use; either only if one was given. ``operators`` are those that the tree names,
+    where a report tells of them.
     """
 
     aim: Aim
@@ -48,6 +50,7 @@ class Report:
     files: tuple[FileResult, ...]
     rehearsal: Rehearsal | None = None
     trace: Coverage | None = None
+    operators: Survey | None = None
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from npu_migrate.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from npu_migrate.packs import Registry
@@ -18,12 +19,13 @@ class Writer(NamedTuple):
     """One format.
 
     Its module has ``render(report, rules, lang) -> str``. ``suffix`` chooses it for ``--report`` (None: it is no file
-    format); ``stdout`` says whether ``--format`` offers it.
+    format); ``stdout`` says whether ``--format`` offers it, ``operators`` whether it tells which the tree uses.
     """
 
     module: str
     suffix: str | None = None
     stdout: bool = False
+    operators: bool = False
 
     def render(self, report: Report, rules: Registry, lang: str) -> str:
         """The report in this format."""
@@ -32,9 +34,9 @@ class Writer(NamedTuple):
 
 
 WRITERS = {
-    "json": Writer("npu_migrate.report.json_report", ".json", stdout=True),
-    "md": Writer("npu_migrate.report.markdown", ".md", stdout=True),
-    "html": Writer("npu_migrate.report.html", ".html"),
+    "json": Writer("npu_migrate.report.json_report", ".json", stdout=True, operators=True),
+    "md": Writer("npu_migrate.report.markdown", ".md", stdout=True, operators=True),
+    "html": Writer("npu_migrate.report.html", ".html", operators=True),
     "sarif": Writer("npu_migrate.report.sarif", ".sarif", stdout=True),
     "csv": Writer("npu_migrate.report.csv_report", ".csv"),
     "github": Writer("npu_migrate.report.github", stdout=True),
@@ -55,6 +57,12 @@ def for_file(path: Path) -> Writer:
     if fits:
         return max(fits, key=lambda writer: len(writer.suffix or ""))
     raise InputError(says="report-suffix", path=path, known=", ".join(SUFFIXES))
+
+
+def tells_operators(paths: Iterable[Path], chosen: str) -> bool:
+    """Whether one of the reports asked for tells which operators the tree uses; finding them out takes time."""
+    writers = [for_file(path) for path in paths]
+    return any(writer.operators for writer in [*writers, *(WRITERS[name] for name in (chosen,) if name in WRITERS)])
 
 
 def encode(text: str) -> bytes:

@@ -170,3 +170,31 @@ def test_what_cannot_be_traced_is_one_line(run, model, words, says):
     assert (result.exit_code, result.stdout) == (2, "")
     assert says in result.stderr
     assert len(result.stderr.splitlines()) == 1, model
+
+
+USING = "import torch\n\nx = torch.ones(2).lgamma()\ny = torch.matmul(x, x)\nz = torch.linalg.inv(y)\n"
+
+
+def test_reports_tell_the_operators_that_a_tree_uses(run, tmp_path):
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for number in range(70):  # enough for a second process
+        tree.joinpath(f"m{number}.py").write_text(USING, encoding="utf-8")
+    tree.joinpath("old.py").write_text("import torch\nprint 'Python 2'\n", encoding="utf-8")
+    run(
+        tree,
+        "--torch-npu",
+        "2.13.0",
+        "--jobs",
+        "2",
+        *(f"--report={tmp_path}/r.{kind}" for kind in ("json", "html", "md")),
+    )
+    told = json.loads(tmp_path.joinpath("r.json").read_text(encoding="utf-8"))["operators"]
+    assert (told["files"], told["statuses"]["cpu-fallback"]) == (71, 2)
+    assert [one["api"] for one in told["worst"]] == ["torch.Tensor.lgamma", "torch.linalg.inv"]
+    assert [len(one["sites"]) for one in told["worst"]] == [70, 70]
+    assert told["worst"][0]["sites"][0] == {"path": "m0.py", "line": 3, "column": 5}
+    checked = json.loads(run("ops", "check", tree, "--torch-npu", "2.13.0", "--format", "json").stdout)
+    assert [one["sites"] for one in checked["apis"] if "why" in one] == [one["sites"] for one in told["worst"]]
+    assert "Operators that this tree uses" in tmp_path.joinpath("r.html").read_text(encoding="utf-8")
+    assert "cpu-fallback 2" in tmp_path.joinpath("r.md").read_text(encoding="utf-8")

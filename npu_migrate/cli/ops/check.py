@@ -12,6 +12,7 @@ from npu_migrate.cli.main import COMMANDS
 from npu_migrate.cli.ops import common
 from npu_migrate.cli.options import tree
 from npu_migrate.cli.trouble import reasons, told
+from npu_migrate.engine.pool import cpus
 from npu_migrate.operators.survey import Survey, survey
 from npu_migrate.target import load
 from npu_migrate.target.choice import choose
@@ -36,7 +37,7 @@ def check(ctx: click.Context, paths: tuple[Path, ...], torch_npu: str | None, fo
     with told(say.lang):
         choice = choose(root, torch_npu)
         target = load(choice.torch_npu)
-    found = survey(paths, target)
+    found = survey(paths, target, jobs=cpus())
     if form == "json":
         summary = {"files": found.files, "apis": len(found.used), **found.counts()}
         operators = [one.facts() for one in found.used]

@@ -6,11 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from npu_migrate.report.html.charts import NONE, bar, legend
+from npu_migrate.report.html.tables import folded, number, table
 from npu_migrate.report.html.tags import Markup, both, tag
 from npu_migrate.target import UnknownRelease, load, query
 from npu_migrate.target.releases import every, nearest_listed
 
 if TYPE_CHECKING:
+    from npu_migrate.operators.survey import Used
     from npu_migrate.report.model import Report
     from npu_migrate.target import Release, Target
 
@@ -23,6 +25,7 @@ _GROUPS = {
     "missing": "missing",
 }
 GROUPS = ("native", "composite", "fallback", "missing")
+USED = ("native", "composite", "fallback", "unsupported", "missing")
 
 
 def operators(report: Report) -> Markup:
@@ -45,6 +48,43 @@ def operators(report: Report) -> Markup:
     )
 
 
+def used(report: Report) -> Markup:
+    """A card with the operators that the tree itself names, and a table of those with trouble."""
+    found = report.operators
+    if found is None or not found.used:
+        return Markup()
+    counts: Counter[str] = Counter()
+    for status, count in found.counts().items():
+        counts[_GROUPS.get(status, status)] += count
+    named = [(f"o-{name}", both(f"operators.{name}"), counts[name]) for name in USED]
+    facts = {"torch_npu": report.aim.torch_npu, "apis": len(found.used), "files": found.files}
+    bad = [one for one in found.used if one.why]
+    return tag(
+        "div",
+        tag("h3", both("page.used-operators")),
+        tag("p", both("page.used-operators-share", **facts)),
+        bar([(name, count) for name, _, count in named], len(found.used)),
+        legend(named, len(found.used)),
+        folded(both("page.used-operators-bad", count=len(bad)), _troubles(bad)) if bad else "",
+        tag("p", both("page.used-operators-how"), cls="dim"),
+        cls="card",
+    )
+
+
+def _troubles(bad: list[Used]) -> Markup:
+    heads = [(both("column.operator-name"), False), (both("column.status"), False), (both("column.sites"), True)]
+    rows = [
+        tag(
+            "tr",
+            tag("td", tag("code", one.name)),
+            tag("td", both(f"operators.{_GROUPS.get(one.status, one.status)}")),
+            number(f"{len(one.sites):,}"),
+        )
+        for one in bad
+    ]
+    return table("", heads, rows)
+
+
 def matrix(report: Report) -> Markup:
     """The versions that belong together."""
     target = _target(report)
@@ -52,7 +92,7 @@ def matrix(report: Report) -> Markup:
         return tag("p", both("page.target-unknown", torch_npu=report.aim.torch_npu))
     rows = [_row(one, target) for one in reversed(_chosen(target))]
     heads = [tag("th", name, scope="col") for name in ("torch_npu", "torch", "CANN", "Python")]
-    table = tag(
+    shown = tag(
         "table",
         tag("caption", both("page.matrix")),
         tag("thead", tag("tr", heads)),
@@ -63,7 +103,7 @@ def matrix(report: Report) -> Markup:
     if not target.cann:
         near = nearest_listed(target.torch_npu)
         note = tag("p", both("page.cann-near", near=near.torch_npu, cann=near.cann) if near else both("page.cann-none"))
-    return tag("div", note, table, tag("p", both("page.matrix-how"), cls="dim"), cls="card scroll")
+    return tag("div", note, shown, tag("p", both("page.matrix-how"), cls="dim"), cls="card scroll")
 
 
 def _target(report: Report) -> Target | None:

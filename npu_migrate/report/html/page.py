@@ -170,7 +170,13 @@ def charts_section(report: Report) -> Markup:
     )
     return section(
         "charts",
-        tag("div", tag("div", statuses, coverage.operators(report), cls="stack"), topics, busiest, cls="columns"),
+        tag(
+            "div",
+            tag("div", statuses, coverage.used(report), cls="stack"),
+            tag("div", topics, coverage.operators(report), cls="stack"),
+            busiest,
+            cls="columns",
+        ),
     )
 
 
