@@ -1,7 +1,7 @@
 """Code that already has a branch for NPUs: its CUDA branch belongs to CUDA.
 
-Only the structure counts (another arm of the same ``if`` chain, or a sibling ``if`` that leaves the block, tests for an
-NPU; a flag of the same name is set for one), so that a file already migrated by this tool is judged as before.
+Only the structure counts (another arm of the same ``if`` chain, or a sibling ``if`` that leaves the block or asks the
+same of an NPU; a flag of the same name is set for one). So a file already migrated by this tool is judged as before.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _split(module: PythonModule, node: ast.AST, offset: int) -> tuple[ast.AST | 
 def _sibling_tests(module: PythonModule, statement: Statement) -> Iterator[str]:
     if not isinstance(statement.node, ast.If) or not _about_cuda(module, statement.node.test):
         return
-    for other in [*_chain(statement), *_leaving_siblings(module, statement)]:
+    for other in [*_chain(statement), *_leaving_siblings(module, statement), *_twins(module, statement)]:
         if other is not statement.node and _about_vendor(module, other.test):
             yield _text(module, other.test)
 
@@ -157,6 +157,13 @@ def _leaving_siblings(module: PythonModule, statement: Statement) -> Iterator[as
     """``if`` statements of the same block that all leave it: alternatives written one below the other."""
     if _leaves(statement.node):
         yield from (node for node in _block(module, statement) if isinstance(node, ast.If) and _leaves(node))
+
+
+def _twins(module: PythonModule, statement: Statement) -> Iterator[ast.If]:
+    """``if kind == "npu":`` in the block of an ``if kind == "cuda":``."""
+    tests = [(node, _text(module, node.test)) for node in _block(module, statement) if isinstance(node, ast.If)]
+    own = next((_CUDA.sub("", test) for node, test in tests if node is statement.node), None)
+    yield from (node for node, test in tests if VENDOR.sub("", test) == own)
 
 
 def _block(module: PythonModule, statement: Statement) -> list[ast.stmt]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from npu_migrate.renames import version
-from npu_migrate.rule import Rule, Status
+from npu_migrate.rule import Status
 from npu_migrate.structure import activations, autograd, spelling
+from npu_migrate.structure.rewriting import StepRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,7 @@ APPROXIMATE = (1, 12)  # gelu(approximate="tanh")
 TITLES = {"silu": "SiLU", "hardswish": "Hardswish", "mish": "Mish", "gelu": "GELU", "gelu_tanh": "GELU (tanh)"}
 
 
-class CustomActivation(Rule):
+class CustomActivation(StepRule):
     """Judges the expressions that were found by what they compute."""
 
     @classmethod
@@ -52,12 +53,15 @@ class CustomActivation(Rule):
 
     def leave_SimpleStatementLine(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
-    ) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+    ) -> cst.SimpleStatementLine:
         """A step whose result the rewritten expression no longer needs."""
         spent = self.work.module.fact("steps of activations", self._spent)
         start, end = self.work.range_of(original)
         owner = next((a for (a_start, a_end), a in spent.items() if start <= a_start and a_end <= end), None)
-        return cst.RemoveFromParent() if owner is not None and self._may(owner) else updated
+        if owner is None or not self._may(owner):
+            return updated
+        symbol = f"torch.nn.functional.{owner.name.replace('_tanh', '')}"
+        return self.without(original, updated, "step", symbol=symbol, title=TITLES[owner.name], name=symbol)
 
     def _spent(self) -> dict[tuple[int, int], Activation]:
         module = self.work.module
