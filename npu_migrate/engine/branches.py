@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VENDOR = re.compile(
     r"(?:(?:npu|NPU|Npu|mlu|MLU|xpu|XPU|hpu|HPU)(?<![a-zA-Z]...)|(?:musa|MUSA)(?<![a-zA-Z]....))(?![a-zA-Z])"
 )
+VENDOR_NAMES = ("npu", "mlu", "xpu", "musa", "hpu")
 _CUDA = re.compile("cuda", re.IGNORECASE)
 DEVICE_VALUE = re.compile(r"""["'](npu|mlu|xpu|musa|hpu)(:\d+)?["']|\.(npu|mlu|xpu|musa|hpu)\b""")
 COLLECTIONS = (ast.List, ast.Tuple, ast.Set)
@@ -74,9 +75,9 @@ def _beside(module: PythonModule, offset: int) -> Iterator[str]:
 
 
 def _sibling_method(statement: Statement) -> Iterator[str]:
-    """``def npu`` in the class of a ``def cuda``: the method of this name is the CUDA one."""
+    """``def npu`` or ``def mlu`` in the class of a ``def cuda``: the method of this name is the CUDA one."""
     if getattr(statement.node, "name", "") == "cuda" and statement.scope.is_class:
-        yield from (f"def {name}" for name in ("npu",) if name in statement.scope.bindings)
+        yield from (f"def {name}" for name in VENDOR_NAMES if name in statement.scope.bindings)
 
 
 def _test_of_if_before(module: PythonModule, statement: Statement, child: ast.AST | None) -> Iterator[str]:

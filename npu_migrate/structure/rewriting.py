@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from npu_migrate.structure.blocks import Changes
 
+# In the place of what a statement held that goes; LibCST itself takes out lines that hold nothing, comments and all.
+_GONE = cst.Pass()
 Body = TypeVar("Body", cst.IndentedBlock, cst.Module)
 
 
@@ -33,7 +35,7 @@ class StepRule(Rule):
         symbol: str,
         **facts: str,
     ) -> cst.SimpleStatementLine:
-        """An empty line of statements in the place of one: the block takes it out."""
+        """A mark in the place of a statement: the block takes it out."""
         return self.rewrite(
             original,
             updated,
@@ -114,7 +116,7 @@ def _put_under(groups: list[list[cst.BaseStatement]], first: int, last: int, hea
 
 
 def _joined(groups: Sequence[Sequence[cst.BaseStatement]]) -> list[cst.BaseStatement]:
-    """The statements in order; of one that goes (an empty line of statements) the comments stay, before the next."""
+    """The statements in order; of one that goes the comments stay, before the next."""
     body: list[cst.BaseStatement] = []
     waiting: list[cst.EmptyLine] = []
     for statement in (statement for group in groups for statement in group):
@@ -130,11 +132,11 @@ def _joined(groups: Sequence[Sequence[cst.BaseStatement]]) -> list[cst.BaseState
 
 def gone(old: cst.SimpleStatementLine | cst.BaseCompoundStatement) -> cst.SimpleStatementLine:
     """The mark of a statement that goes, with its comments."""
-    return cst.SimpleStatementLine([], [*old.leading_lines, *_comments(old)])
+    return cst.SimpleStatementLine([_GONE], [*old.leading_lines, *_comments(old)])
 
 
 def _is_gone(statement: cst.BaseStatement) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and not statement.body
+    return isinstance(statement, cst.SimpleStatementLine) and statement.body[0] is _GONE
 
 
 def _comments(statement: cst.SimpleStatementLine | cst.BaseCompoundStatement) -> list[cst.EmptyLine]:
