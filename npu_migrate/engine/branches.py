@@ -1,7 +1,8 @@
 """Code that already has a branch for NPUs: its CUDA branch belongs to CUDA.
 
 Only the structure counts (another arm of the same ``if`` chain, or a sibling ``if`` that leaves the block or asks the
-same of an NPU; a flag of the same name is set for one). So a file already migrated by this tool is judged as before.
+same of an NPU; a flag of the same name, or another value, is set for one; an import of ``torch_npu`` has failed). So a
+file already migrated by this tool is judged as before.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 VENDOR = re.compile(
     r"(?:(?:npu|NPU|Npu|mlu|MLU|xpu|XPU|hpu|HPU)(?<![a-zA-Z]...)|(?:musa|MUSA)(?<![a-zA-Z]....))(?![a-zA-Z])"
 )
+PACKAGE = "torch_npu"
 VENDOR_NAMES = ("npu", "mlu", "xpu", "musa", "hpu")
 _CUDA = re.compile("cuda", re.IGNORECASE)
 DEVICE_VALUE = re.compile(r"""["'](npu|mlu|xpu|musa|hpu)(:\d+)?["']|\.(npu|mlu|xpu|musa|hpu)\b""")
@@ -64,10 +66,12 @@ def _beside(module: PythonModule, offset: int) -> Iterator[str]:
     if statement is not None:
         yield from _sibling_values(module, statement, offset)
         yield from _sibling_flags(module, statement)
+        yield from _overridden(module, statement)
     child: ast.AST | None = None
     while statement is not None:
         yield from _sibling_tests(module, statement)
         yield from _test_of_if_before(module, statement, child)
+        yield from _failed_import(module, statement)
         if isinstance(statement.node, (*FUNCTIONS, ast.ClassDef)):
             yield from _sibling_method(statement)
             return
@@ -96,6 +100,29 @@ def _sibling_flags(module: PythonModule, statement: Statement) -> Iterator[str]:
         other = _flag(module, node)
         if VENDOR.search(other) and _CUDA.sub("", own) == VENDOR.sub("", other):
             yield other
+
+
+def _overridden(module: PythonModule, statement: Statement) -> Iterator[str]:
+    """``if is_npu: kind = "npu"`` behind ``kind = "cuda"``: the default of all but the NPU."""
+    own, block = _flag(module, statement.node), _block(module, statement)
+    if not own:
+        return
+    for node in block[block.index(statement.node) + 1 :]:  # type: ignore[arg-type]  # it stands in its own block
+        if _flag(module, node) == own:
+            return
+        test = node.test if isinstance(node, ast.If) and any(_flag(module, one) == own for one in node.body) else None
+        if test is not None and _about_vendor(module, test) and names_npu(_text(module, test)):
+            yield _text(module, test)
+
+
+def _failed_import(module: PythonModule, statement: Statement) -> Iterator[str]:
+    """``import torch_npu`` in the ``try`` of an ``except``: there is no NPU where the statement runs."""
+    if not isinstance(statement.node, ast.ExceptHandler) or statement.parent is None:
+        return
+    for node in getattr(statement.parent.node, "body", ()):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if any(name.partition(".")[0] == PACKAGE for name in [*names, getattr(node, "module", None) or ""]):
+            yield module.text[slice(*module.range_of(node))]
 
 
 def _flag(module: PythonModule, node: ast.AST) -> str:
