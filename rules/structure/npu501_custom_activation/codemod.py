@@ -11,6 +11,7 @@ import libcst as cst
 from npu_migrate.renames import version
 from npu_migrate.rule import Status
 from npu_migrate.structure import activations, autograd, spelling
+from npu_migrate.structure.fallbacks import is_fallback
 from npu_migrate.structure.rewriting import StepRule
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 EXPORT = re.compile(r"torchscript|core ?ml|onnx|tensorrt|export-friendly|for export", re.IGNORECASE)
 FEW_LINES = 30
 APPROXIMATE = (1, 12)  # gelu(approximate="tanh")
+NAMES = {
+    "silu": ("SiLU", "silu"),
+    "hardswish": ("Hardswish", "hardswish"),
+    "mish": ("Mish", "mish"),
+    "gelu": ("GELU", "gelu"),
+    "gelu_tanh": ("GELU", "gelu"),
+}
 TITLES = {"silu": "SiLU", "hardswish": "Hardswish", "mish": "Mish", "gelu": "GELU", "gelu_tanh": "GELU (tanh)"}
 
 
@@ -89,6 +97,9 @@ class CustomActivation(StepRule):
         if found.scripted:
             self.report(original, Status.KEPT, "scripted", symbol=symbol, title=title)
             return updated
+        if self._is_fallback(found):
+            self.report(original, Status.KEPT, "fallback", symbol=symbol, title=title)
+            return updated
         if self._is_for_export(original):
             self.report(original, Status.KEPT, "export", symbol=symbol, title=title, name=symbol)
             return updated
@@ -126,8 +137,13 @@ class CustomActivation(StepRule):
             and not found.scripted
             and self._exists(found)
             and not self._has_comment(found)
+            and not self._is_fallback(found)
             and spelling.functional(module, module.scope_at(module.range_of(found.node)[0]), found.name) is not None
         )
+
+    def _is_fallback(self, found: Activation) -> bool:
+        names = NAMES.get(found.name, ())
+        return is_fallback(self.work.module, self.work.module.range_of(found.node)[0], names)
 
     def _has_comment(self, found: Activation) -> bool:
         """Comments inside what would go."""
