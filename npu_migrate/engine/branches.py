@@ -26,6 +26,8 @@ VENDOR = re.compile(
 )
 PACKAGE = "torch_npu"
 VENDOR_NAMES = ("npu", "mlu", "xpu", "musa", "hpu")
+# The backends of other vendors: what ``nccl`` is to CUDA.
+COLLECTIVES = re.compile(r"[\"'](hccl|cncl|mccl)[\"']")
 _CUDA = re.compile("cuda", re.IGNORECASE)
 DEVICE_VALUE = re.compile(r"""["'](npu|mlu|xpu|musa|hpu)(:\d+)?["']|\.(npu|mlu|xpu|musa|hpu)\b""")
 COLLECTIONS = (ast.List, ast.Tuple, ast.Set)
@@ -46,7 +48,7 @@ def vendor_branch(module: PythonModule, offset: int) -> str | None:
 
 def names_npu(text: str) -> bool:
     """Whether a branch is the NPU's own."""
-    return any(match[0].lower() == "npu" for match in VENDOR.finditer(text))
+    return any(match[0].lower() == "npu" for match in VENDOR.finditer(text)) or "hccl" in text.lower()
 
 
 def _counterparts(module: PythonModule, offset: int) -> Iterator[str]:
@@ -213,7 +215,7 @@ def _about_cuda(module: PythonModule, test: ast.expr) -> bool:
 
 def _about_vendor(module: PythonModule, test: ast.expr) -> bool:
     text = _text(module, test)
-    return VENDOR.search(text) is not None and "cuda" not in text.lower()
+    return (VENDOR.search(text) or COLLECTIVES.search(text)) is not None and not _CUDA.search(text)
 
 
 def _text(module: PythonModule, node: ast.expr) -> str:
