@@ -30,9 +30,14 @@ def regroup(statement: cst.ImportFrom, parts: list[Part]) -> list[cst.BaseSmallS
     commented = statement.lpar is not None and any("#" in cst.Module([]).code_for_node(part.alias) for part in parts)
     if not commented:
         return [from_import(module, aliases) for module, aliases in groups.items()]
+    opening = _bare(statement.lpar)
     return [
-        statement.with_changes(module=path(module), names=[*aliases[:-1], _last(aliases[-1])])
-        for module, aliases in groups.items()
+        statement.with_changes(
+            module=path(module),
+            names=[*aliases[:-1], _last(aliases[-1])],
+            lpar=opening if number else statement.lpar,
+        )
+        for number, (module, aliases) in enumerate(groups.items())
     ]
 
 
@@ -68,6 +73,15 @@ def renamed(alias: cst.ImportAlias, name: str) -> cst.ImportAlias:
     """The same import under another name of the module's; what it binds in the program stays."""
     bound = alias.asname or cst.AsName(cst.Name(alias.evaluated_name), _SPACE, _SPACE)
     return alias.with_changes(name=cst.Name(name), asname=bound)
+
+
+def _bare(opening: cst.LeftParen | None) -> cst.LeftParen | None:
+    """The parenthesis without the comment behind it."""
+    space = opening.whitespace_after if opening is not None else None
+    if opening is None or not isinstance(space, cst.ParenthesizedWhitespace):
+        return opening
+    line = space.first_line.with_changes(whitespace=cst.SimpleWhitespace(""), comment=None)
+    return opening.with_changes(whitespace_after=space.with_changes(first_line=line, empty_lines=[]))
 
 
 def _last(alias: cst.ImportAlias) -> cst.ImportAlias:

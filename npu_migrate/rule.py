@@ -24,7 +24,7 @@ import libcst as cst
 
 from npu_migrate.context import RuleContext
 from npu_migrate.engine.imports import torch_imports
-from npu_migrate.engine.work import STATUS_OF_BAR
+from npu_migrate.engine.work import ENGINE, STATUS_OF_BAR
 from npu_migrate.model import Safety, Status, Text
 from npu_migrate.names import Meaning
 
@@ -63,6 +63,13 @@ def dotted(node: cst.CSTNode | None) -> list[str] | None:
     parts.append(node.value)
     parts.reverse()
     return parts
+
+
+def comments(node: cst.CSTNode) -> list[str]:
+    """The comments inside a node."""
+    if isinstance(node, cst.Comment):
+        return [node.value]
+    return [text for child in node.children for text in comments(child)]
 
 
 def _exchange(node: cst.BaseExpression, segments: list[str]) -> cst.BaseExpression:
@@ -144,6 +151,7 @@ class Rule(RuleContext, cst.CSTTransformer):
         /,
         *,
         at: cst.CSTNode | None = None,
+        claims: cst.CSTNode | None = None,
         symbol: str = "",
         after: str | None = None,
         used: ast.AST | None = None,
@@ -157,14 +165,18 @@ class Rule(RuleContext, cst.CSTTransformer):
             new: the replacement.
             key: the message in ``rule.toml``.
             at: the part to point at (default: all of ``original``).
+            claims: the part that has its answer with this (default: all that is pointed at); other words about CUDA in
+                the rest are looked at for themselves.
             symbol: the absolute name that this is about.
             after: the text to show as the outcome (default: the code of ``new``).
             used: where the value arrives and shows what it is.
             facts: what the message mentions.
         """
         place = at if at is not None else original
-        span = self.work.range_of(place)
+        span = self.work.range_of(place) if at is not None else self._replaced(original, new)
         bar = self._barred(span)
+        if bar is None and "#" in self.work.module.text[span[0] : span[1]] and self._loses_comment(original, new):
+            bar = Text(ENGINE, "comment")
         shown = self.work.code(new) if after is None and isinstance(new, cst.CSTNode) else after or ""
         if bar is not None:
             self.work.file(self.info.code, span, STATUS_OF_BAR[bar.key], bar, symbol=symbol)
@@ -179,10 +191,26 @@ class Rule(RuleContext, cst.CSTTransformer):
             after=shown,
             safety=self.info.safety,
             used=self.work.module.range_of(used) if used is not None else None,
+            claim=self.work.range_of(claims) if claims is not None else None,
         )
         if not allowed:
             return updated
         return new  # type: ignore[return-value]  # LibCST's own typing of transformers is as loose
+
+    def _replaced(self, original: cst.CSTNode, new: cst.CSTNode | cst.FlattenSentinel[Any]) -> tuple[int, int]:
+        """Where an original node stands, with its parentheses if the new one has none."""
+        start, end = self.work.range_of(original)
+        if isinstance(original, cst.BaseExpression) and not (isinstance(new, cst.BaseExpression) and new.lpar):
+            text = self.work.module.text
+            for _ in original.lpar:
+                start, end = text.rindex("(", 0, start), text.index(")", end) + 1
+        return start, end
+
+    def _loses_comment(self, original: cst.CSTNode, new: cst.CSTNode | cst.FlattenSentinel[Any]) -> bool:
+        """Whether a comment inside the original node is not in the new one."""
+        new_nodes = list(new) if isinstance(new, cst.FlattenSentinel) else [new]
+        left = [text for node in new_nodes for text in comments(node)]
+        return any(text not in left for text in comments(original))
 
     def report(
         self,

@@ -1,7 +1,8 @@
 """Code that already has a branch for NPUs: its CUDA branch belongs to CUDA.
 
-Only the structure counts (another arm of the same ``if`` chain, or a sibling ``if`` that leaves the block, tests for an
-NPU; a flag of the same name is set for one), so that a file already migrated by this tool is judged as before.
+Only the structure counts (another arm of the same ``if`` chain, or a sibling ``if`` that leaves the block or asks the
+same of an NPU; a flag of the same name, or another value, is set for one; an import of ``torch_npu`` has failed). So a
+file already migrated by this tool is judged as before.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 VENDOR = re.compile(
     r"(?:(?:npu|NPU|Npu|mlu|MLU|xpu|XPU|hpu|HPU)(?<![a-zA-Z]...)|(?:musa|MUSA)(?<![a-zA-Z]....))(?![a-zA-Z])"
 )
+PACKAGE = "torch_npu"
+VENDOR_NAMES = ("npu", "mlu", "xpu", "musa", "hpu")
+# The backends of other vendors: what ``nccl`` is to CUDA.
+COLLECTIVES = re.compile(r"[\"'](hccl|cncl|mccl)[\"']")
 _CUDA = re.compile("cuda", re.IGNORECASE)
 DEVICE_VALUE = re.compile(r"""["'](npu|mlu|xpu|musa|hpu)(:\d+)?["']|\.(npu|mlu|xpu|musa|hpu)\b""")
 COLLECTIONS = (ast.List, ast.Tuple, ast.Set)
@@ -43,7 +48,7 @@ def vendor_branch(module: PythonModule, offset: int) -> str | None:
 
 def names_npu(text: str) -> bool:
     """Whether a branch is the NPU's own."""
-    return any(match[0].lower() == "npu" for match in VENDOR.finditer(text))
+    return any(match[0].lower() == "npu" for match in VENDOR.finditer(text)) or "hccl" in text.lower()
 
 
 def _counterparts(module: PythonModule, offset: int) -> Iterator[str]:
@@ -63,10 +68,12 @@ def _beside(module: PythonModule, offset: int) -> Iterator[str]:
     if statement is not None:
         yield from _sibling_values(module, statement, offset)
         yield from _sibling_flags(module, statement)
+        yield from _overridden(module, statement)
     child: ast.AST | None = None
     while statement is not None:
         yield from _sibling_tests(module, statement)
         yield from _test_of_if_before(module, statement, child)
+        yield from _failed_import(module, statement)
         if isinstance(statement.node, (*FUNCTIONS, ast.ClassDef)):
             yield from _sibling_method(statement)
             return
@@ -74,9 +81,9 @@ def _beside(module: PythonModule, offset: int) -> Iterator[str]:
 
 
 def _sibling_method(statement: Statement) -> Iterator[str]:
-    """``def npu`` in the class of a ``def cuda``: the method of this name is the CUDA one."""
+    """``def npu`` or ``def mlu`` in the class of a ``def cuda``: the method of this name is the CUDA one."""
     if getattr(statement.node, "name", "") == "cuda" and statement.scope.is_class:
-        yield from (f"def {name}" for name in ("npu",) if name in statement.scope.bindings)
+        yield from (f"def {name}" for name in VENDOR_NAMES if name in statement.scope.bindings)
 
 
 def _test_of_if_before(module: PythonModule, statement: Statement, child: ast.AST | None) -> Iterator[str]:
@@ -95,6 +102,29 @@ def _sibling_flags(module: PythonModule, statement: Statement) -> Iterator[str]:
         other = _flag(module, node)
         if VENDOR.search(other) and _CUDA.sub("", own) == VENDOR.sub("", other):
             yield other
+
+
+def _overridden(module: PythonModule, statement: Statement) -> Iterator[str]:
+    """``if is_npu: kind = "npu"`` behind ``kind = "cuda"``: the default of all but the NPU."""
+    own, block = _flag(module, statement.node), _block(module, statement)
+    if not own:
+        return
+    for node in block[block.index(statement.node) + 1 :]:  # type: ignore[arg-type]  # it stands in its own block
+        if _flag(module, node) == own:
+            return
+        test = node.test if isinstance(node, ast.If) and any(_flag(module, one) == own for one in node.body) else None
+        if test is not None and _about_vendor(module, test) and names_npu(_text(module, test)):
+            yield _text(module, test)
+
+
+def _failed_import(module: PythonModule, statement: Statement) -> Iterator[str]:
+    """``import torch_npu`` in the ``try`` of an ``except``: there is no NPU where the statement runs."""
+    if not isinstance(statement.node, ast.ExceptHandler) or statement.parent is None:
+        return
+    for node in getattr(statement.parent.node, "body", ()):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if any(name.partition(".")[0] == PACKAGE for name in [*names, getattr(node, "module", None) or ""]):
+            yield module.text[slice(*module.range_of(node))]
 
 
 def _flag(module: PythonModule, node: ast.AST) -> str:
@@ -137,7 +167,7 @@ def _split(module: PythonModule, node: ast.AST, offset: int) -> tuple[ast.AST | 
 def _sibling_tests(module: PythonModule, statement: Statement) -> Iterator[str]:
     if not isinstance(statement.node, ast.If) or not _about_cuda(module, statement.node.test):
         return
-    for other in [*_chain(statement), *_leaving_siblings(module, statement)]:
+    for other in [*_chain(statement), *_leaving_siblings(module, statement), *_twins(module, statement)]:
         if other is not statement.node and _about_vendor(module, other.test):
             yield _text(module, other.test)
 
@@ -159,6 +189,13 @@ def _leaving_siblings(module: PythonModule, statement: Statement) -> Iterator[as
         yield from (node for node in _block(module, statement) if isinstance(node, ast.If) and _leaves(node))
 
 
+def _twins(module: PythonModule, statement: Statement) -> Iterator[ast.If]:
+    """``if kind == "npu":`` in the block of an ``if kind == "cuda":``."""
+    tests = [(node, _text(module, node.test)) for node in _block(module, statement) if isinstance(node, ast.If)]
+    own = next((_CUDA.sub("", test) for node, test in tests if node is statement.node), None)
+    yield from (node for node, test in tests if VENDOR.sub("", test) == own)
+
+
 def _block(module: PythonModule, statement: Statement) -> list[ast.stmt]:
     """The statements among which this one stands."""
     owner = statement.parent.node if statement.parent is not None else module.tree
@@ -178,7 +215,7 @@ def _about_cuda(module: PythonModule, test: ast.expr) -> bool:
 
 def _about_vendor(module: PythonModule, test: ast.expr) -> bool:
     text = _text(module, test)
-    return VENDOR.search(text) is not None and "cuda" not in text.lower()
+    return (VENDOR.search(text) or COLLECTIVES.search(text)) is not None and not _CUDA.search(text)
 
 
 def _text(module: PythonModule, node: ast.expr) -> str:

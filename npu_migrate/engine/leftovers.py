@@ -16,6 +16,7 @@ from npu_migrate.literals import occurrences
 from npu_migrate.model import Finding, Status, Text
 from npu_migrate.names import dotted
 from npu_migrate.trees import children
+from npu_migrate.values.arguments import is_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +146,7 @@ def _judge(module: PythonModule, span: Range, role: str, node: ast.AST) -> tuple
             return Status.MANUAL, Text(CODE, "device-like", (word,))
         if COMMAND.search(module.text, *span) or (isinstance(value, str) and OPTION.match(value)):
             return Status.MANUAL, Text(CODE, "option-in-string", (word,))
-        if LOOKS_LIKE_CODE.search(_constant(node) or module.text[span[0] : span[1]]):
+        if LOOKS_LIKE_CODE.search(_constant(node) or module.text[span[0] : span[1]]) and not is_message(module, node):
             return Status.MANUAL, Text(CODE, "code-in-string", (word,))
     name, is_imported = _torch_name(module, node)
     if not name:

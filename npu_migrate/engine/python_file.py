@@ -6,12 +6,12 @@ import ast
 import re
 import warnings
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from npu_migrate.alignment import Alignment
 from npu_migrate.engine import regions
 from npu_migrate.engine.driver import Driver
 from npu_migrate.engine.entry import needs_import
@@ -209,8 +209,8 @@ def whole(
 def _line_edits(old: str, new: str) -> list[Edit]:
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     starts = [0, *accumulate(map(len, before))]
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    return [(starts[a], starts[b], "".join(after[c:d])) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
+    changed = [codes for tag, *codes in Alignment(before, after).get_opcodes() if tag != "equal"]
+    return [(starts[a], starts[b], "".join(after[c:d])) for a, b, c, d in changed]
 
 
 def _guarded(driver: Driver, node: cst.CSTNode) -> Any:  # noqa: ANN401  # a node, or several in its place

@@ -120,9 +120,10 @@ class Work:
         after: str = "",
         safety: Safety | None = None,
         used: Range | None = None,
+        claim: Range | None = None,
     ) -> None:
-        """Add a finding; its place has its answer."""
-        self.claim(span)
+        """Add a finding; its place, or ``claim`` instead, has its answer."""
+        self.claim(claim or span)
         self.findings.append(
             Finding(
                 rule=rule,
@@ -187,4 +188,9 @@ def _spelling(node: cst.CSTNode) -> str:
 
 
 PLAIN = frozenset({cst.Name, cst.SimpleString})
-STATUS_OF_BAR = {"suppressed": Status.SUPPRESSED, "vendor-branch": Status.KEPT, "other-vendor": Status.MANUAL}
+STATUS_OF_BAR = {
+    "suppressed": Status.SUPPRESSED,
+    "vendor-branch": Status.KEPT,
+    "other-vendor": Status.MANUAL,
+    "comment": Status.MANUAL,
+}

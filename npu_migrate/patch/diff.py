@@ -1,20 +1,25 @@
 r"""Unified diffs that a person can read and ``git apply`` can use.
 
-moreorless does the comparing, and says ``\ No newline at end of file`` where it must. It splits where
-``str.splitlines`` does, though, which takes form feeds and lone carriage returns for line ends; git ends lines at
-``\n`` only. So it is handed a text in which every byte is one character and those are others for the time being.
+moreorless lays out the hunks, and says ``\ No newline at end of file`` where it must. It splits where
+``str.splitlines`` does, though, which takes form feeds and lone carriage returns for line ends (git ends lines at
+``\n`` only), and compares as ``difflib`` does. So lines are aligned here, and it is handed their numbers: a line that
+stays has the same one in both texts.
 """
 
 from __future__ import annotations
 
 import os
+import re
+from typing import TYPE_CHECKING
 
 import moreorless
 
-_BYTES = "latin-1"
-_SPLITTERS = "\x0b\x0c\r\x1c\x1d\x1e\x85"
-_STAND_INS = {ord(char): 0xE000 + ord(char) for char in _SPLITTERS}
-_BACK = {stand_in: char for char, stand_in in _STAND_INS.items()}
+from npu_migrate.alignment import Alignment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _ESCAPES = {
     **{chr(code): f"\\{code:03o}" for code in (*range(ord(" ")), 0x7F)},
     **dict(zip('\t\n\r"\\', ("\\t", "\\n", "\\r", '\\"', "\\\\"))),
@@ -23,10 +28,15 @@ _ESCAPES = {
 
 def unified_diff(path: str, old: bytes, new: bytes, *, context: int = 3) -> bytes:
     """What ``git diff`` would say about one file (``path`` from the root, with ``/``); empty if nothing changed."""
-    body = moreorless.unified_diff(_text(old), _text(new), "x", n=context)
+    before, after = _LINE.findall(old), _LINE.findall(new)
+    numbers = list(range(len(before), len(before) + len(after)))
+    for first, second, size in Alignment(before, after).get_matching_blocks():
+        numbers[second : second + size] = range(first, first + size)
+    body = moreorless.unified_diff(_numbered(range(len(before)), before), _numbered(numbers, after), "x", n=context)
     if not body:
         return b""
-    hunks = body.split("\n", 2)[2].translate(_BACK).encode(_BYTES)
+    lines = before + after
+    hunks = b"".join(_line(row, lines) for row in body.splitlines(keepends=True)[2:])
     return b"--- " + _name(f"a/{path}") + b"\n+++ " + _name(f"b/{path}") + b"\n" + hunks
 
 
@@ -37,8 +47,16 @@ def display(diff: bytes, encoding: str = "utf-8") -> str:
     return (head + plus + name + newline).decode("utf-8", "replace") + hunks.decode(encoding, "replace")
 
 
-def _text(data: bytes) -> str:
-    return data.decode(_BYTES).translate(_STAND_INS)
+def _numbered(numbers: Iterable[int], lines: Iterable[bytes]) -> str:
+    return "".join(f"{number}\n" if line.endswith(b"\n") else str(number) for number, line in zip(numbers, lines))
+
+
+def _line(row: str, lines: Sequence[bytes]) -> bytes:
+    """A row of the diff over numbers, with the line that the number stands for."""
+    if row[0] not in "+- ":
+        return row.encode()
+    line = lines[int(row[1:])]
+    return row[0].encode() + line + (b"" if line.endswith(b"\n") else b"\n")
 
 
 def _name(name: str) -> bytes:

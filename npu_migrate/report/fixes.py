@@ -6,10 +6,10 @@ stretch of changed lines that they do not explain is replaced as a whole.
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from npu_migrate.alignment import Alignment
 from npu_migrate.engine.text import SourceText
 from npu_migrate.model import Status
 
@@ -109,7 +109,7 @@ class _FileFixes:
 def _blocks(old: SourceText, new: SourceText) -> Iterable[Block]:
     before, after = _lines(old), _lines(new)
     starts = (*old.line_starts, len(old.text))
-    for tag, first, last, low, high in difflib.SequenceMatcher(None, before, after).get_opcodes():
+    for tag, first, last, low, high in Alignment(before, after).get_opcodes():
         if tag != "equal":
             imports = tuple(
                 Edit(starts[line], starts[line], text)

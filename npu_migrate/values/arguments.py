@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
+from npu_migrate.values.vocabulary import LOGGERS, TEXTS
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
+
+
+TEXT_PARTS = (ast.JoinedStr, ast.FormattedValue, ast.BinOp, ast.IfExp, ast.Attribute)
+# What they write may be a program.
+WRITERS = frozenset({"write", "writelines", "input", "secho", "echo"})
 
 
 def argument(call: ast.Call, keyword: str, position: int | None = None) -> ast.expr | None:
@@ -39,6 +45,28 @@ def name_of(module: PythonModule, node: ast.AST | None) -> str | None:
     if parts is None or node is None:
         return None
     return module.names.meaning(parts, module.scope_at(module.range_of(node)[0])).name
+
+
+def is_message(module: PythonModule, node: ast.AST) -> bool:
+    """Whether a string is (part of) what people read: logged, raised, or shown as help."""
+    statement = module.statement_at(module.range_of(node)[0])
+    if statement is not None:
+        module.index(statement.node)
+    below = node
+    for above in module.ancestors(node):
+        if isinstance(above, ast.keyword):
+            return above.arg in TEXTS or (above.arg is not None and _speaks(module.parent(above)))
+        if isinstance(above, ast.Call) and above.func is not below:
+            return _speaks(above)
+        if not isinstance(above, (ast.Call, *TEXT_PARTS)):
+            return False
+        below = above
+    return False
+
+
+def _speaks(call: ast.AST | None) -> bool:
+    name = last_name(call.func) if isinstance(call, ast.Call) else ""
+    return name in LOGGERS - WRITERS or name.endswith(("Error", "Exception", "Warning"))
 
 
 def callers(module: PythonModule, node: ast.AST) -> list[ast.Call]:

@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING
 
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
+from npu_migrate.values.classes import OwnClasses
 from npu_migrate.values.devices import PLACE_METHODS, Devices, is_device_name, parameters
 from npu_migrate.values.role import UNKNOWN, Kind, Role
-from npu_migrate.values.vocabulary import ATTRIBUTES, LOGGERS, LOOKUPS, OPTIONS, OTHER_LIBRARIES, STRING_TESTS
+from npu_migrate.values.vocabulary import (
+    ASSERTIONS,
+    ATTRIBUTES,
+    LOGGERS,
+    LOOKUPS,
+    OPTIONS,
+    OTHER_LIBRARIES,
+    STRING_TESTS,
+    TEXTS,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.values.flows import Flows
@@ -43,8 +53,15 @@ class Calls:
             return self.tested(call.func.value)
         if position == 1 and isinstance(call.func, ast.Name) and last in ATTRIBUTES:
             return Role(Kind.ATTRIBUTE, last)
+        if last in ASSERTIONS and position in (0, 1):
+            return self.compared(one for one in call.args[:2] if one is not node)
         if last in LOOKUPS:
             return self._looked_up(node, call, last)
+        own = self._own_method(call) if last in PLACE_METHODS else None
+        if own is not None:
+            names = parameters(own)[1:]
+            known = position is not None and position < len(names)
+            return self.flows.parameter(names[position or 0], own) if known else UNKNOWN
         return self._placed(call, last) or self._special(call, last) or self._parameter_of(call, position, None)
 
     def _placed(self, call: ast.Call, last: str) -> Role | None:
@@ -59,6 +76,16 @@ class Calls:
             return Role(Kind.DEVICE, last)
         chosen = next((one for one in self._choices(call.func) if one.startswith("torch.")), None)
         return Role(Kind.DEVICE, chosen) if chosen is not None else None
+
+    def _own_method(self, call: ast.Call) -> ast.AST | None:
+        """The method that is called, where a class of the file that has nothing from elsewhere names its parameters."""
+        if not isinstance(call.func, ast.Attribute):
+            return None
+        owner = OwnClasses.of(self.module, call.func.attr).class_of(call.func.value)
+        if not isinstance(owner, ast.ClassDef) or owner.bases:
+            return None
+        methods = (one for one in owner.body if getattr(one, "name", "") == call.func.attr)
+        return next((one for one in methods if len(parameters(one)) > 1), None)
 
     def _library(self, func: ast.expr) -> str:
         """The package that a function, or the object whose method it is, comes from, if its devices are not torch's."""
@@ -121,6 +148,18 @@ class Calls:
         role = self.flows.uses_of(receiver) if isinstance(receiver, (ast.Name, ast.Attribute)) else UNKNOWN
         return Role(Kind.TEST, role.because) if role.sure else UNKNOWN
 
+    def compared(self, others: Iterable[ast.expr]) -> Role:
+        """What stands beside other sides of a comparison."""
+        sides = list(others)
+        for other in sides:
+            if not isinstance(other, ast.Constant) and (
+                self.devices.is_device(other) or self.devices.is_type_text(other)
+            ):
+                return Role(Kind.TEST, ast.unparse(other))
+        held = [other.target if isinstance(other, ast.NamedExpr) else other for other in sides]
+        known = [self.flows.uses_of(other) for other in held if isinstance(other, (ast.Name, ast.Attribute))]
+        return next((Role(Kind.TEST, role.because) for role in known if role.sure), UNKNOWN)
+
     def _looked_up(self, node: ast.AST, call: ast.Call, last: str) -> Role:
         """``d.get("device", "cuda")``: the default of what is looked up; ``d.get("cuda")``: a key."""
         skip = 1 if last in ("getattr", "setattr") and isinstance(call.func, ast.Name) else 0
@@ -143,7 +182,7 @@ class Calls:
             if above.arg in ("default", "const", "choices", "type", "flag_value", "enum_values"):
                 return self._option(call)
             return Role(Kind.TEXT, above.arg)
-        if parts[-1] in LOGGERS or above.arg in ("help", "msg", "message", "reason", "desc", "description", "label"):
+        if parts[-1] in LOGGERS or above.arg in TEXTS:
             return Role(Kind.TEXT, above.arg)
         library = self._library(call.func)
         if library:

@@ -50,6 +50,8 @@ class Devices:
             return self._call(node, depth)
         if isinstance(node, ast.Subscript):
             return self._subscript(node, depth)
+        if isinstance(node, ast.NamedExpr):
+            return self.is_device(node.target, depth - 1) or self.is_device(node.value, depth - 1)
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
             arms = [node.body, node.orelse] if isinstance(node, ast.IfExp) else node.values
             return any(self.is_device(arm, depth - 1) for arm in arms)

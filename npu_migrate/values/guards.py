@@ -100,6 +100,8 @@ class Guards:
         return self._in(body, otherwise=not isinstance(above.body[-1], ast.Raise))
 
     def _in(self, body: Sequence[ast.AST], *, otherwise: bool) -> Guarded | None:
+        if self.kernels.builds(body):
+            return Guarded("CUDAExtension", otherwise)
         kernel = self.kernels.first(body)
         if kernel is None or (self.alone and any(self.kernels.first([node]) is None for node in body)):
             return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
 from npu_migrate.trees import children, walk
-from npu_migrate.values.arguments import name_of
+from npu_migrate.values.arguments import last_name, name_of
 from npu_migrate.values.origins import called
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ DEVICE_WORDS = re.compile(
 )
 WORDS = frozenset({"cuda", "is_cuda", "use_cuda"})
 LOADERS = frozenset({"torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline"})
+BUILDER = "torch.utils.cpp_extension.CUDAExtension"
 COMPILERS = ("triton.", "numba.cuda", "cupy.")
 OWN_TEST = re.compile(r"is_cuda|is_available|[\"']cuda")
 
@@ -56,6 +57,21 @@ class Kernels:
     def of(cls, module: PythonModule) -> Kernels:
         """The kernels of a module, found once."""
         return module.fact("kernels", lambda: cls(module))
+
+    def builds(self, nodes: Iterable[ast.AST]) -> bool:
+        """Whether some code has kernels for CUDA compiled, which needs the compiler and the toolkit of CUDA."""
+        inner = (one for node in nodes for one in walk(node) if isinstance(one, (ast.Name, ast.Attribute)))
+        return any(last_name(one) == "CUDAExtension" and name_of(self.module, one) == BUILDER for one in inner)
+
+    def is_build_script(self) -> bool:
+        """Whether a module is a ``setup.py`` that compiles kernels for CUDA."""
+        return self.module.fact("builds kernels", self._calls_setup)
+
+    def _calls_setup(self) -> bool:
+        if "CUDAExtension" not in self.module.text:
+            return False
+        calls = (node for node in walk(self.module.tree) if isinstance(node, ast.Call))
+        return any(last_name(call.func) == "setup" for call in calls) and self.builds([self.module.tree])
 
     def first(self, nodes: Iterable[ast.AST]) -> str | None:
         """The first kernel that some code calls, hands on or imports."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 READ = frozenset("property cached_property abstractproperty setter getter deleter".split())
 NAMESPACES = frozenset("SimpleNamespace Namespace Mock MagicMock NonCallableMock".split())
 WRAPPERS = frozenset("partialmethod staticmethod classmethod".split())
+# Classes with a method for each vendor: the CUDA one stays what it is called.
+VENDORS = ("mlu", "xpu", "musa", "hpu")
 MODULES = ("torch.nn.", "torch.Tensor")
 # What gives back whatever was saved.
 LOADERS = frozenset({"torch.load"})
@@ -44,9 +46,9 @@ class OwnMethods:
         return module.fact(f"methods {old}", lambda: cls(module, old, new))
 
     def renamed(self, scope: Scope) -> bool:
-        """Whether a class body defines the method, in each of its bindings, and has nothing under the new name."""
+        """Whether a class body defines the method, in all its bindings, and none under another vendor's name."""
         bindings = scope.bindings.get(self.old, [])
-        if not scope.is_class or not bindings or self.new in scope.bindings:
+        if not scope.is_class or not bindings or not scope.bindings.keys().isdisjoint((self.new, *VENDORS)):
             return False
         return all(self._is_method(binding, scope) for binding in bindings)
 

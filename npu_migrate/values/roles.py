@@ -103,14 +103,7 @@ class Roles:
         return UNKNOWN
 
     def _compared(self, node: ast.AST, above: ast.Compare) -> Role:
-        others = [side for side in (above.left, *above.comparators) if side is not node]
-        for other in others:
-            if not isinstance(other, ast.Constant) and (
-                self.devices.is_device(other) or self.devices.is_type_text(other)
-            ):
-                return Role(Kind.TEST, ast.unparse(other))
-        known = [self.flows.uses_of(other) for other in others if isinstance(other, (ast.Name, ast.Attribute))]
-        return next((Role(Kind.TEST, role.because) for role in known if role.sure), UNKNOWN)
+        return self.calls.compared(side for side in (above.left, *above.comparators) if side is not node)
 
     def _in_mapping(self, node: ast.AST, above: ast.AST) -> Role | ast.AST:
         if isinstance(above, ast.Subscript):
@@ -149,7 +142,8 @@ class Roles:
         if isinstance(above, ast.Assign):
             return self._assigned(node, above)
         if isinstance(above, ast.NamedExpr):
-            return self.flows.target(above.target, above)
+            kept = self.flows.target(above.target, above)
+            return kept if kept.sure else above
         if isinstance(above, ast.AnnAssign):
             return (
                 Role(Kind.DEVICE, "device")

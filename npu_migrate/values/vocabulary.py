@@ -5,6 +5,11 @@ LOGGERS = frozenset(
     "add_scalar add_text title xlabel ylabel label echo secho skipif skip fail input".split()
 )
 OPTIONS = frozenset("add_argument option add_option argument DEFINE_string DEFINE_enum Option Argument".split())
+# Keyword arguments that are shown to people.
+TEXTS = frozenset("help msg message reason desc description epilog usage metavar label title".split())
+ASSERTIONS = frozenset(
+    "assertEqual assertNotEqual assertEquals assertIn assertNotIn assertIs assert_equal assert_not_equal eq_".split()
+)
 STRING_TESTS = frozenset(
     "startswith endswith replace split rsplit partition removeprefix find index count lstrip strip".split()
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
+from npu_migrate.alignment import Alignment
 from npu_migrate.plain import plain
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Colours:
         lexer = self._lexer(file)
         strings = _spans(old) if file.kind == "python" and lexer else []
         found = []
-        for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT):
+        for group in Alignment(old, new).get_grouped_opcodes(CONTEXT):
             start, end = group[0][1], group[-1][2]
             quote = next((mark for first, last, mark in strings if first < start <= last), "")
             colours = self._colour(old[start:end], lexer, quote)

@@ -9,6 +9,7 @@ import libcst as cst
 from npu_migrate import renames
 from npu_migrate.rule import Meaning, Rule, Status, dotted
 from npu_migrate.values.guards import guarded
+from npu_migrate.values.kernels import Kernels
 
 AVAILABLE = "torch.cuda.is_available"
 RANGE, ANNOTATE = "torch.cuda.nvtx.range", "torch_npu.npu.mstx.annotate"
@@ -33,6 +34,9 @@ class CudaApi(Rule):
         new = renames.npu_name(self.target, name)
         if new is None:
             self._report_missing(original, name)
+            return updated
+        if Kernels.of(self.module).is_build_script():
+            self.report(original, Status.KEPT, "build", symbol=name)
             return updated
         if name == AVAILABLE and self._guards(original):
             return updated

@@ -138,13 +138,13 @@ class CudaImport(Rule):
         """Put statements in the place of one, and point at what has moved."""
         after = "; ".join(self.work.code(statement).rstrip("; ") for statement in statements)
         new = statements[0] if len(statements) == 1 else cst.FlattenSentinel(statements)
-        names: Sequence[cst.ImportAlias] = () if isinstance(original.names, cst.ImportStar) else original.names
-        at: cst.CSTNode = original if len(moved) == len(names) else moved[0].original
         modules = list(dict.fromkeys(part.module or part.alias.evaluated_name for part in moved))
         key = "bare" if modules in (["torch"], ["torch_npu"]) and isinstance(original, cst.Import) else "moved"
         module = ", ".join(modules) or after
+        names: Sequence[cst.ImportAlias] = () if isinstance(original.names, cst.ImportStar) else original.names
+        claims: cst.CSTNode = original if len(moved) == len(names) else moved[0].original
         result: Small = self.rewrite(
-            original, updated, new, key, at=at, after=after, symbol=_source(original), module=module
+            original, updated, new, key, claims=claims, after=after, symbol=_source(original), module=module
         )
         for part in moved:
             self.work.claim(self.work.range_of(part.original))

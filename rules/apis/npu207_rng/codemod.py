@@ -24,7 +24,7 @@ class Rng(Rule):
             return updated
         new = with_keyword(updated, "device_type", "npu")
         self.need_import("torch_npu", original)
-        return self.rewrite(original, updated, new, "device-type", at=original.func, symbol=NAME)
+        return self.rewrite(original, updated, new, "device-type", claims=original.func, symbol=NAME)
 
     def _names_device(self, call: cst.Call) -> bool:
         """Whether the device is given, or there is none to save."""

@@ -11,6 +11,7 @@ from npu_migrate import renames
 from npu_migrate.names import dotted
 from npu_migrate.rule import Rule, Status
 from npu_migrate.trees import walk
+from npu_migrate.values.arguments import is_message
 from npu_migrate.values.vocabulary import ATTRIBUTES, LOGGERS
 
 PATH = re.compile(r"torch\.cuda(\.[A-Za-z_]\w*)*")
@@ -37,7 +38,7 @@ class DottedStrings(Rule):
             return self._attribute(original, updated, above, text)
         if PATH.fullmatch(text):
             return self._path(original, updated, above, text)
-        if "torch.cuda" in text and _is_code(text):
+        if "torch.cuda" in text and _is_code(text) and twin is not None and not is_message(self.module, twin):
             self.report(original, Status.MANUAL, "code", symbol="torch.cuda")
         return updated
 

@@ -29,4 +29,4 @@ class AutocastDefault(Rule):
             return updated
         new = with_keyword(updated, "device", "npu")
         self.need_import("torch_npu", original)
-        return self.rewrite(original, updated, new, "device", at=original.func, symbol=name, name=name)
+        return self.rewrite(original, updated, new, "device", claims=original.func, symbol=name, name=name)

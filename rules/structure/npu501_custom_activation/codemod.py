@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from npu_migrate.renames import version
-from npu_migrate.rule import Rule, Status
+from npu_migrate.rule import Status
 from npu_migrate.structure import activations, autograd, spelling
+from npu_migrate.structure.fallbacks import is_fallback
+from npu_migrate.structure.rewriting import StepRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,10 +23,17 @@ if TYPE_CHECKING:
 EXPORT = re.compile(r"torchscript|core ?ml|onnx|tensorrt|export-friendly|for export", re.IGNORECASE)
 FEW_LINES = 30
 APPROXIMATE = (1, 12)  # gelu(approximate="tanh")
+NAMES = {
+    "silu": ("SiLU", "silu"),
+    "hardswish": ("Hardswish", "hardswish"),
+    "mish": ("Mish", "mish"),
+    "gelu": ("GELU", "gelu"),
+    "gelu_tanh": ("GELU", "gelu"),
+}
 TITLES = {"silu": "SiLU", "hardswish": "Hardswish", "mish": "Mish", "gelu": "GELU", "gelu_tanh": "GELU (tanh)"}
 
 
-class CustomActivation(Rule):
+class CustomActivation(StepRule):
     """Judges the expressions that were found by what they compute."""
 
     @classmethod
@@ -52,12 +61,15 @@ class CustomActivation(Rule):
 
     def leave_SimpleStatementLine(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
-    ) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+    ) -> cst.SimpleStatementLine:
         """A step whose result the rewritten expression no longer needs."""
         spent = self.work.module.fact("steps of activations", self._spent)
         start, end = self.work.range_of(original)
         owner = next((a for (a_start, a_end), a in spent.items() if start <= a_start and a_end <= end), None)
-        return cst.RemoveFromParent() if owner is not None and self._may(owner) else updated
+        if owner is None or not self._may(owner):
+            return updated
+        symbol = f"torch.nn.functional.{owner.name.replace('_tanh', '')}"
+        return self.without(original, updated, "step", symbol=symbol, title=TITLES[owner.name], name=symbol)
 
     def _spent(self) -> dict[tuple[int, int], Activation]:
         module = self.work.module
@@ -84,6 +96,9 @@ class CustomActivation(Rule):
         symbol = f"torch.nn.functional.{name}"
         if found.scripted:
             self.report(original, Status.KEPT, "scripted", symbol=symbol, title=title)
+            return updated
+        if self._is_fallback(found):
+            self.report(original, Status.KEPT, "fallback", symbol=symbol, title=title)
             return updated
         if self._is_for_export(original):
             self.report(original, Status.KEPT, "export", symbol=symbol, title=title, name=symbol)
@@ -122,8 +137,13 @@ class CustomActivation(Rule):
             and not found.scripted
             and self._exists(found)
             and not self._has_comment(found)
+            and not self._is_fallback(found)
             and spelling.functional(module, module.scope_at(module.range_of(found.node)[0]), found.name) is not None
         )
+
+    def _is_fallback(self, found: Activation) -> bool:
+        names = NAMES.get(found.name, ())
+        return is_fallback(self.work.module, self.work.module.range_of(found.node)[0], names)
 
     def _has_comment(self, found: Activation) -> bool:
         """Comments inside what would go."""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from npu_migrate.rule import Rule, Status
+from npu_migrate.rule import Status
 from npu_migrate.structure import focus
+from npu_migrate.structure.rewriting import StepRule, gone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +31,7 @@ def _load_from_state_dict(self, state_dict, prefix, *rest):
 SYMBOL = "torch.nn.Conv2d"
 
 
-class FocusRule(Rule):
+class FocusRule(StepRule):
     """The class keeps its name and its parameters, so that YAML files that name it stay."""
 
     @classmethod
@@ -44,17 +45,19 @@ class FocusRule(Rule):
                 return self._join(original, updated, found)
             made = found.convolution.call if found.convolution is not None else None
             if made is not None and self.work.module.range_of(made) == span and self._may(found):
-                return self._made(updated, found)
+                return self.rewrite(original, updated, self._made(updated, found), "widened", symbol=SYMBOL)
         return updated
 
     def leave_SimpleStatementLine(
         self, original: cst.SimpleStatementLine, updated: cst.SimpleStatementLine
-    ) -> cst.SimpleStatementLine | cst.RemovalSentinel:
+    ) -> cst.SimpleStatementLine:
         start, end = self.work.range_of(original)
         for found in focus.find(self.work.module):
             spans = [self.work.module.range_of(statement) for statement in found.spent]
             if any(start <= a and b <= end for a, b in spans) and self._may(found):
-                return cst.RemoveFromParent()
+                if start <= self.work.module.range_of(found.joined)[0] < end:
+                    return gone(updated)
+                return self.without(original, updated, "spent", symbol=SYMBOL)
         return updated
 
     def leave_ClassDef(self, original: cst.ClassDef, updated: cst.ClassDef) -> cst.ClassDef:
@@ -77,7 +80,9 @@ class FocusRule(Rule):
 
     def _may(self, found: Focus) -> bool:
         bar = self.work.barred(self.info.code, self.work.module.range_of(found.joined))
-        return found.convolution is not None and bar is None and self.work.allows(self.info.safety)
+        start, end = self.work.module.range_of(found.joined)
+        commented = "#" in self.work.module.text[start:end]
+        return found.convolution is not None and bar is None and not commented and self.work.allows(self.info.safety)
 
     def _text(self, found: Focus) -> str:
         """The new call, for the report."""
@@ -97,6 +102,7 @@ class FocusRule(Rule):
             name = argument.keyword.value if argument.keyword is not None else convolution.parameters[index]
             text = left.pop(name, None)
             arguments.append(argument if text is None else argument.with_changes(value=cst.parse_expression(text)))
+        left = {name: text for name, text in left.items() if text != "0"}  # a padding that is left out is 0
         if left and arguments[-1].comma is cst.MaybeSentinel.DEFAULT:
             arguments[-1] = arguments[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
         for name, text in left.items():

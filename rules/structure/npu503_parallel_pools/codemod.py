@@ -81,7 +81,7 @@ class ParallelPools(Rule):
         self, original: cst.ListComp | cst.GeneratorExp, updated: cst.ListComp | cst.GeneratorExp
     ) -> cst.BaseExpression:
         use = self._use_at(original.elt)
-        return updated if use is None else cst.parse_expression(self._call(use))
+        return updated if use is None else self._applied(original, updated, cst.parse_expression(self._call(use)))
 
     def _splice(self, original: cst.List | cst.Tuple, updated: cst.List | cst.Tuple) -> cst.BaseExpression:
         use = self._use_at(original)
@@ -91,7 +91,13 @@ class ParallelPools(Rule):
         last = elements[use.last]
         call = self._call(use) if not use.backwards else f"reversed({self._call(use)})"
         run = cst.StarredElement(cst.parse_expression(call), comma=last.comma)
-        return updated.with_changes(elements=[*elements[: use.first], run, *elements[use.last + 1 :]])
+        new = updated.with_changes(elements=[*elements[: use.first], run, *elements[use.last + 1 :]])
+        return self._applied(original, updated, new)
+
+    def _applied(
+        self, original: cst.BaseExpression, updated: cst.BaseExpression, new: cst.BaseExpression
+    ) -> cst.BaseExpression:
+        return self.rewrite(original, updated, new, "applied", symbol="torch.nn.MaxPool2d")
 
     def _use_at(self, original: cst.CSTNode) -> Use | None:
         span = self.work.range_of(original)
