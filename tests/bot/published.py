@@ -14,6 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from fake_github import GitHub
 
 PRISM = ("@stoplight/prism-cli@5.16.0", "@octokit/openapi@23.0.2")
 GITHUB = "node_modules/@octokit/openapi/generated/api.github.com.json"
@@ -112,6 +113,27 @@ def proxy(folder, upstream):
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
+
+
+class Checked(GitHub):
+    """The stand-in for GitHub, seen through Prism."""
+
+    checker = ""
+
+    @property
+    def url(self):
+        return self.checker or super().url
+
+
+@contextlib.contextmanager
+def checked(project, cache):
+    """The stand-in for GitHub behind Prism, while both run."""
+    folder = prism(cache)
+    forge = Checked(project, templates(folder))
+    with proxy(folder, forge.url) as url:
+        forge.checker = url
+        yield forge
+    forge.close()
 
 
 def _wait(port, process):
