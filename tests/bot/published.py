@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import npm
 import pytest
 from fake_github import GitHub
 
@@ -24,17 +25,8 @@ REFERENCE = "$ref"
 
 def prism(cache):
     """The folder that holds Prism and the part of GitHub's description that is about pull requests."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not installed")
-    folder = Path(cache.mkdir("published-apis")) / "npm"
+    folder = npm.install(cache, *PRISM)
     if not (folder / "github.json").is_file():
-        folder.mkdir(exist_ok=True)
-        (folder / "package.json").write_text("{}")
-        command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", *PRISM]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
-        if done.returncode:
-            pytest.skip(f"npm cannot bring {' '.join(PRISM)}: {done.stderr.strip().splitlines()[-1:]}")
         document = part(json.loads((folder / GITHUB).read_bytes()))
         (folder / "github.json").write_text(json.dumps(document))
         shutil.rmtree(folder / "node_modules" / "@octokit")

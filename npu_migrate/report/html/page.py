@@ -208,7 +208,7 @@ def sites_section(report: Report, lang: str) -> Markup:
         tag(
             "label",
             tag("input", type="checkbox", name="status", value=one.value, checked=one in SHOWN),
-            tag("span", both(f"status.{one.value}"), tag("b", f"{counts[one]:,}"), cls=f"badge {one.value}"),
+            tag("span", both(f"status.{one.value}"), tag("b", f" {counts[one]:,}"), cls=f"badge {one.value}"),
         )
         for one in Status
         if counts[one]
