@@ -7,6 +7,7 @@ import shutil
 
 import npm
 import pytest
+import report_samples
 
 from npu_migrate.report import html, writers
 
@@ -227,6 +228,14 @@ def test_the_page_is_never_wider_than_the_window(visit, real, lang, width):
     browser = visit(real, lang, width)
     click(browser, "#open-all")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.execute_script(WIDER) == []
+
+
+def test_long_words_break_in_a_narrow_window(visit, tmp_path):
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text("import torch\n\nmodel = torch.nn.DataParallel(model)\n")
+    browser = visit(report_samples.real(tmp_path / "tree"), width=390)
+    assert "torch.nn.parallel.DistributedDataParallel(model" in texts(browser, "#blockers .kind")[0]
     assert browser.execute_script(WIDER) == []
 
 
