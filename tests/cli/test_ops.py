@@ -108,3 +108,10 @@ def test_a_tree_that_cannot_be_read_whole(run, tree_of_operators):
     assert result.exit_code == 3
     assert "b.py" in result.stdout
     assert run("ops", "check", tree_of_operators / "none").exit_code == 2
+
+
+def test_names_of_files_stay_text(run, tree_of_operators):
+    (tree_of_operators / "a.py").rename(tree_of_operators / "\x1b[2J\u202e.py")
+    text = run("ops", "check", tree_of_operators).stdout
+    assert "\\x1b[2J\\u202e.py:3:23" in text
+    assert not {"\x1b", "\u202e"} & set(text)
