@@ -83,6 +83,7 @@ def test_language_switch(visit, real):
     click(browser, "button[data-lang=zh]")
     assert texts(browser, "#verdict-head") == ["结论"]
     assert browser.find_element(By.TAG_NAME, "html").get_attribute("lang") == "zh-CN"
+    assert browser.title == "yolo_mini: npu-migrate, CUDA 到昇腾迁移报告"
     assert browser.find_element(By.ID, "search").get_attribute("placeholder") == "搜索路径、代码与说明"
     assert Select(browser.find_element(By.ID, "by-group")).first_selected_option.text == "文件"
     assert not visible(browser, "body [lang=en]:not(button)")
