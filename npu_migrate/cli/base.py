@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 WIDTH = 80
+HELP = ("-h", "--help")
 _LANG = "npu_migrate.lang"
 
 
@@ -47,12 +48,17 @@ def option(*names: str, **attrs: Any) -> Callable[[Callable[..., Any]], Callable
     return click.option(*names, cls=Option, **attrs)
 
 
+def _helped(attrs: dict[str, Any]) -> dict[str, Any]:
+    """What a command is made of, with the names of its help option."""
+    return {**attrs, "context_settings": {"help_option_names": HELP, **(attrs.get("context_settings") or {})}}
+
+
 class Command(click.Command):
     """A command that looks its words up under ``key`` when it shows its help page."""
 
     def __init__(self, *args: Any, key: str, **attrs: Any) -> None:  # noqa: ANN401 - click's own arguments
         """Take click's arguments and the name under ``[command]`` of the message table."""
-        super().__init__(*args, **attrs)
+        super().__init__(*args, **_helped(attrs))
         self.key = key
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -74,7 +80,7 @@ class LazyGroup(click.Group):
 
     def __init__(self, *args: Any, key: str, lazy: Mapping[str, str], default: str, **attrs: Any) -> None:  # noqa: ANN401 - click's own arguments
         """``lazy`` maps a command's name to ``module:attribute``."""
-        super().__init__(*args, **attrs)
+        super().__init__(*args, **_helped(attrs))
         self.key = key
         self.lazy = lazy
         self.default = default

@@ -19,7 +19,7 @@ from npu_migrate.bot.suggest import suggestions
 from npu_migrate.bot.words import Words
 from npu_migrate.cli.base import Command, load, option, speak
 from npu_migrate.errors import InputError
-from npu_migrate.plain import plain
+from npu_migrate.plain import printed
 from npu_migrate.wording import LANGUAGES
 
 if TYPE_CHECKING:
@@ -188,6 +188,6 @@ def _show(todo: plan.Plan, words: Words) -> None:
 
 
 def _block(head: str, text: str) -> None:
-    click.echo(plain(head))
+    click.echo(printed(head))
     for line in text.split("\n"):
-        click.echo(f"    {plain(line)}".rstrip())
+        click.echo(f"    {printed(line)}".rstrip())

@@ -102,9 +102,12 @@ def _explain(say: Messages, error: click.ClickException) -> str:
     return error.format_message()
 
 
-def _codes(_ctx: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
-    """Codes may be repeated and separated by commas."""
-    return tuple(code.strip() for value in values for code in value.split(",") if code.strip())
+def _codes(_ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+    """Codes may be repeated and separated by commas; an option without one would be heard as no option at all."""
+    codes = tuple(code.strip() for value in values for code in value.split(",") if code.strip())
+    if values and not codes:
+        raise InputError(says="no-codes", option=parameter.opts[-1])
+    return codes
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's signature

@@ -12,7 +12,7 @@ from npu_migrate import packs
 from npu_migrate.cli import gate
 from npu_migrate.cli.base import speak
 from npu_migrate.cli.main import COMMANDS
-from npu_migrate.cli.options import Options, merge, tree
+from npu_migrate.cli.options import Options, check_kinds, merge, tree
 from npu_migrate.cli.render import Meter, Screen, screen
 from npu_migrate.cli.trouble import reasons, told
 from npu_migrate.cli.written import replace
@@ -53,6 +53,8 @@ def run(ctx: click.Context, given: dict[str, Any]) -> int:
     options = merge(ctx, given, root)
     say = speak(ctx, options.lang)
     gate.check_options(options)
+    if not options.check:  # a hook is handed whatever is staged
+        check_kinds(paths)
     with told(say.lang):
         rules = packs.load(options.rules)
         rules.select(options.select, options.ignore)  # an unknown code is an error before the work, not in it

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from click.core import ParameterSource
 
 from npu_migrate import config
-from npu_migrate.engine.scan import MAX_BYTES, root_of
+from npu_migrate.engine.scan import MAX_BYTES, reads, root_of
 from npu_migrate.errors import InputError
 from npu_migrate.report.writers import for_file
 
@@ -87,6 +87,16 @@ def merge(ctx: click.Context, given: Mapping[str, Any], root: Path) -> Options:
 
 def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
+
+
+def check_kinds(paths: Sequence[Path]) -> None:
+    """Say so where nothing of what was named would be read: "no CUDA found" is another answer.
+
+    Raises:
+        InputError: there are only files of kinds that are not read.
+    """
+    if not any(path.is_dir() or reads(path) for path in paths):
+        raise InputError(says="not-read", path=paths[0])
 
 
 def tree(paths: Sequence[Path], commands: Sequence[str]) -> tuple[Path, tuple[str, ...]]:

@@ -10,7 +10,7 @@ import click
 from npu_migrate.cli.base import Command, option, speak
 from npu_migrate.cli.trouble import told
 from npu_migrate.errors import InputError
-from npu_migrate.plain import plain
+from npu_migrate.plain import printed
 from npu_migrate.rehearse import Settings, run
 from npu_migrate.rehearse.tiers import TIERS
 from npu_migrate.wording import LANGUAGES
@@ -63,7 +63,7 @@ def rehearse(  # noqa: PLR0913 - one argument an option
     with told(say.lang):
         done = run(tree, words, settings, max_seconds=max_seconds)
     for line in done.text(say.lang).splitlines():
-        click.echo(plain(line), err=True)
+        click.echo(printed(line), err=True)
     for path in report:
         _write(done, path, say.lang)
     return done.exit_code

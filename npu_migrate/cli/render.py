@@ -16,7 +16,7 @@ from rich.text import Text
 from npu_migrate.cli.wide import wrap
 from npu_migrate.model import Status
 from npu_migrate.patch.diff import display
-from npu_migrate.plain import plain
+from npu_migrate.plain import printed
 from npu_migrate.report import summary
 from npu_migrate.report.model import diff, place
 
@@ -78,7 +78,7 @@ class Screen:
 
     def note(self, sentence: str, style: str = "") -> None:
         """A line beside the result."""
-        self.err.print(Text(plain(sentence), style), soft_wrap=True)
+        self.err.print(Text(printed(sentence), style), soft_wrap=True)
 
     def line(self, sentence: str, style: str = "") -> None:
         """A line of the result."""
@@ -146,7 +146,7 @@ class Screen:
             table.add_column(self.say(f"rules.{column}"), overflow="fold")
         for rule in rules:
             cells = (rule.code, rule.name, rule.status, rule.safety.value, rule.title[self.say.lang])
-            table.add_row(*(Text(plain(cell)) for cell in cells))
+            table.add_row(*(Text(printed(cell)) for cell in cells))
         self.out.print(table)
 
     def rule(self, rule: RuleInfo, page: str) -> None:
@@ -165,7 +165,7 @@ class Screen:
             "files": ", ".join(rule.files),
         }
         for name, fact in facts.items():
-            grid.add_row(Text(self.say(f"rules.{name}")), Text(plain(fact)))
+            grid.add_row(Text(self.say(f"rules.{name}")), Text(printed(fact)))
         self.out.print(grid)
         self.out.print()
         for line in page.splitlines():
@@ -200,7 +200,9 @@ class Screen:
             table.add_column(self.say(f"status.{status.value}"), justify="right", no_wrap=True, style=STYLES[status])
         for names, counts in rows:
             if any(counts[status] for status in used):
-                table.add_row(*(Text(plain(name)) for name in names), *(str(counts[status] or "-") for status in used))
+                table.add_row(
+                    *(Text(printed(name)) for name in names), *(str(counts[status] or "-") for status in used)
+                )
         self.out.print()
         self.out.print(table)
 
@@ -214,7 +216,7 @@ class Screen:
         for _, same in groupby(found, lambda one: (one.path, one.cell, one.span.line, one.rule, one.text)):
             sites = list(same)
             columns = ",".join(dict.fromkeys(str(one.span.column) for one in sites))
-            head = f"{plain(place(sites[0]))}:{columns}"
+            head = f"{printed(place(sites[0]))}:{columns}"
             self.out.print(Text.assemble(head, ("  " + sites[0].rule, "bold")), soft_wrap=True)
             self._text(rules.message(sites[0].text, self.say.lang), indent="    ")
             line = excerpt(report.line_of(sites[0]), sites[0].span.column)
@@ -223,14 +225,14 @@ class Screen:
 
     def _text(self, text: str, style: str = "", indent: str = "") -> None:
         """Words, wrapped for a terminal by cells (Chinese breaks anywhere); in a pipe a line stays a line."""
-        lines = [plain(text)]
+        lines = [printed(text)]
         if self.out.is_terminal:
             lines = list(wrap(lines[0], self.out.width - len(indent)))
         for line in lines:
             self.out.print(Text(indent + line, style, overflow="fold"), soft_wrap=not self.out.is_terminal)
 
     def _source(self, line: str) -> None:
-        text = Text(f"    | {plain(line)}", "dim", no_wrap=True, overflow="ellipsis")
+        text = Text(f"    | {printed(line)}", "dim", no_wrap=True, overflow="ellipsis")
         self.out.print(text, soft_wrap=not self.out.is_terminal)
 
 
@@ -248,7 +250,7 @@ def _coloured(diff: str) -> Text:
     for line in re.split(r"(?<=\n)", diff):
         in_hunks = in_hunks or line.startswith("@@")
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "") if in_hunks else "bold"
-        text.append(plain(line.rstrip("\r\n")), style)
+        text.append(printed(line.rstrip("\r\n")), style)
         text.append("\n" if line.endswith("\n") else "")
     text.rstrip()
     return text
@@ -267,7 +269,7 @@ class Meter:
             transient=True,
             disable=silent or not err.is_terminal,
         )
-        self._task = self._progress.add_task(plain(label))
+        self._task = self._progress.add_task(printed(label))
         self._start = time.monotonic()
 
     def __call__(self, done: int, total: int, path: str) -> None:  # noqa: ARG002 - the engine tells every caller the path

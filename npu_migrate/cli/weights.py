@@ -8,6 +8,7 @@ import click
 
 from npu_migrate.cli.base import Command, LazyGroup, Option, option, speak
 from npu_migrate.errors import InputError
+from npu_migrate.plain import printed
 from npu_migrate.wording import LANGUAGES
 
 weights = LazyGroup(
@@ -46,7 +47,7 @@ def convert(  # noqa: PLR0913  # an option each
     target = output or checkpoint.with_name(f"{checkpoint.stem}.npu{checkpoint.suffix}")
     for done in converter.convert(checkpoint, target, keys=keys, name=name, check=check):
         before, after = ("x".join(map(str, shape)) for shape in (done.before, done.after))
-        click.echo(say("weights.rearranged", place=done.place, before=before, after=after))
+        click.echo(printed(say("weights.rearranged", place=done.place, before=before, after=after)))
         if done.difference is not None:
             click.echo(say("weights.checked", difference=f"{done.difference:.1e}"))
     click.echo(say("weights.written", path=target))

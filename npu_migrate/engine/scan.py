@@ -119,6 +119,15 @@ def scan(
     return (found[path] for path in sorted(found))
 
 
+def reads(path: Path) -> bool:
+    """Whether a file is of a kind that is read at all.
+
+    Raises:
+        OSError: it does not exist.
+    """
+    return any(entry.skipped or (entry.kind and entry.kind != DOCS) for entry in scan(path))
+
+
 def candidates(
     entries: Iterable[Entry],
     keywords: Sequence[bytes],

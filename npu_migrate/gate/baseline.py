@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from npu_migrate.errors import InputError
 from npu_migrate.gate.identity import OPEN, Identities, Site
 from npu_migrate.model import Status
+from npu_migrate.plain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -49,7 +50,7 @@ def render(report: Report) -> str:
         for path, entries in files.items()
     )
     body = f"{{\n{listed}\n }}" if listed else "{}"
-    return f'{{\n "tool": "npu-migrate",\n "baseline_version": {VERSION},\n "findings": {body}\n}}\n'
+    return visible(f'{{\n "tool": "npu-migrate",\n "baseline_version": {VERSION},\n "findings": {body}\n}}\n')
 
 
 def read(path: Path) -> Counter[Site]:

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from npu_migrate.model import Status
+from npu_migrate.plain import visible
 from npu_migrate.report.fingerprints import fingerprints
 
 if TYPE_CHECKING:
@@ -35,4 +36,4 @@ def render(report: Report, rules: Registry, lang: str) -> str:
         for finding, fingerprint in zip(report.findings, fingerprints(report))
         if finding.status in SEVERITIES
     ]
-    return json.dumps(issues, ensure_ascii=False, indent=1) + "\n"
+    return visible(json.dumps(issues, ensure_ascii=False, indent=1)) + "\n"

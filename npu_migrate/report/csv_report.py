@@ -7,6 +7,7 @@ import io
 import re
 from typing import TYPE_CHECKING, Union
 
+from npu_migrate.plain import visible
 from npu_migrate.report.fingerprints import fingerprints
 from npu_migrate.report.verdict import infos
 from npu_migrate.report.words import say
@@ -67,6 +68,6 @@ def _cell(value: Cell) -> Cell:
     """A value that a spreadsheet shows and never computes."""
     if isinstance(value, int):
         return value
-    text = _CONTROL.sub("\ufffd", value.replace("\r\n", "\n").replace("\r", "\n"))
+    text = visible(_CONTROL.sub("\ufffd", value.replace("\r\n", "\n").replace("\r", "\n")))
     text = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
     return "'" + text if _FORMULA.match(value) else text

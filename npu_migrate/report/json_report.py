@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from npu_migrate import __version__
 from npu_migrate.patch.diff import display
+from npu_migrate.plain import visible
 from npu_migrate.report.model import diff
 from npu_migrate.report.summary import totals
 
@@ -56,7 +57,7 @@ def render(report: Report, rules: Registry, lang: str) -> str:
         document["rehearsal"] = report.rehearsal.data()
     if report.trace:
         document["trace"] = {**report.trace.data(), "trace": report.trace.trace.data()}
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    return visible(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
 
 
 def _finding(finding: Finding, rules: Registry, lang: str) -> dict[str, Any]:

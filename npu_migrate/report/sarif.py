@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from npu_migrate import __version__
 from npu_migrate.model import Status
-from npu_migrate.plain import plain
+from npu_migrate.plain import plain, visible
 from npu_migrate.report.fingerprints import fingerprints
 from npu_migrate.report.fixes import Fixes
 from npu_migrate.report.places import prefix, uri
@@ -56,7 +56,9 @@ def render(report: Report, rules: Registry, lang: str) -> str:
         ],
         "properties": {"mode": report.mode, "target": vars(report.aim)},
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=1) + "\n"
+    return (
+        visible(json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=1)) + "\n"
+    )
 
 
 def _rule(code: str, info: RuleInfo | None, lang: str) -> dict[str, Any]:

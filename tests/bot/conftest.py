@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from inspect import signature
 
+import published
 import pytest
 from click.testing import CliRunner
 from fake_forge import TOKEN
@@ -101,6 +102,13 @@ def project(tmp_path):
     root = tmp_path / "detector"
     root.mkdir()
     return Project(root)
+
+
+@pytest.fixture
+def checked_github(project, request):
+    """The stand-in for GitHub behind Prism; ask for it before ``bot``, which does not let time pass."""
+    with published.checked(project, request.config.cache) as forge:
+        yield forge
 
 
 @pytest.fixture

@@ -38,6 +38,7 @@ class Forge:
     def __init__(self, project, base=""):
         self.project = project
         self.requests = []
+        self.statuses = []
         self.trouble = []
         self.ids = iter(range(1000, 10**6))
         self.base = base
@@ -89,6 +90,7 @@ class Forge:
                 except Refused as refused:
                     status, headers = refused.status, refused.headers
                     found = {"message": refused.message, "documentation_url": "x"}
+                forge.statuses.append(status)
                 data = b"" if found is None else json.dumps(found).encode()
                 self.send_response(status)
                 for name, value in headers.items():

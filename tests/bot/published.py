@@ -13,7 +13,9 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import npm
 import pytest
+from fake_github import GitHub
 
 PRISM = ("@stoplight/prism-cli@5.16.0", "@octokit/openapi@23.0.2")
 GITHUB = "node_modules/@octokit/openapi/generated/api.github.com.json"
@@ -23,17 +25,8 @@ REFERENCE = "$ref"
 
 def prism(cache):
     """The folder that holds Prism and the part of GitHub's description that is about pull requests."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not installed")
-    folder = Path(cache.mkdir("published-apis")) / "npm"
+    folder = npm.install(cache, *PRISM)
     if not (folder / "github.json").is_file():
-        folder.mkdir(exist_ok=True)
-        (folder / "package.json").write_text("{}")
-        command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", *PRISM]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
-        if done.returncode:
-            pytest.skip(f"npm cannot bring {' '.join(PRISM)}: {done.stderr.strip().splitlines()[-1:]}")
         document = part(json.loads((folder / GITHUB).read_bytes()))
         (folder / "github.json").write_text(json.dumps(document))
         shutil.rmtree(folder / "node_modules" / "@octokit")
@@ -112,6 +105,27 @@ def proxy(folder, upstream):
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
+
+
+class Checked(GitHub):
+    """The stand-in for GitHub, seen through Prism."""
+
+    checker = ""
+
+    @property
+    def url(self):
+        return self.checker or super().url
+
+
+@contextlib.contextmanager
+def checked(project, cache):
+    """The stand-in for GitHub behind Prism, while both run."""
+    folder = prism(cache)
+    forge = Checked(project, templates(folder))
+    with proxy(folder, forge.url) as url:
+        forge.checker = url
+        yield forge
+    forge.close()
 
 
 def _wait(port, process):

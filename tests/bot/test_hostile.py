@@ -7,6 +7,7 @@ import re
 
 import pytest
 from fake_forge import fenced
+from fake_github import GitHub
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -186,3 +187,18 @@ def test_both_languages_say_the_same(key):
     words = table()[key]
     assert set(words) == {"en", "zh"}
     assert gaps(words["en"]) == gaps(words["zh"])
+
+
+def test_a_dry_run_prints_text_only(project, bot):
+    project.push(
+        {
+            "::error::name.py": 'import torch\n\nx = """\n::error::text\n""" + str(x.cuda())\n',
+            "\u202e@octocat.py": "import torch\n\nx.cuda()  # \x1b[31m \u202e ##[error] @octocat\n",
+        }
+    )
+    forge = GitHub(project)
+    shown = bot(forge, "--dry-run").output
+    forge.close()
+    assert "octocat" in shown
+    assert not [line for line in shown.splitlines() if line.strip().startswith("::") or "##[" in line]
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", shown)

@@ -13,44 +13,23 @@ import sys
 import pytest
 from fake_forge import TOKEN, Recorder
 from fake_gitee import GitCode, Gitee
-from fake_github import GitHub
 from fake_gitlab import GitLab
-from published import ask, client, prism, proxy, templates
+from published import ask, client
 from taken import applied
 
 pytestmark = pytest.mark.slow
 
 
-class Checked(GitHub):
-    """The stand-in for GitHub, seen through Prism."""
-
-    checker = ""
-
-    @property
-    def url(self):
-        return self.checker or super().url
-
-
-@pytest.fixture
-def github(project, request):
-    folder = prism(request.config.cache)
-    forge = Checked(project, templates(folder))
-    with proxy(folder, forge.url) as url:
-        forge.checker = url
-        yield forge
-    forge.close()
-
-
-def test_all_that_the_bot_does_on_github_is_as_described(github, bot, project, file_regression):
-    bot(github)
-    assert len(github.remarks) == 4
-    result = applied(project, [github.take(remark) for remark in github.remarks])
+def test_all_that_the_bot_does_on_github_is_as_described(checked_github, bot, project, file_regression):
+    bot(checked_github)
+    assert len(checked_github.remarks) == 4
+    result = applied(project, [checked_github.take(remark) for remark in checked_github.remarks])
     assert "return x.npu() + y.npu()" in result["net.py"]
-    github.comments.append({**github.comments[0], "id": 5})
-    github.reply(next(one for one in github.remarks if one["line"] == 11))
+    checked_github.comments.append({**checked_github.comments[0], "id": 5})
+    checked_github.reply(next(one for one in checked_github.remarks if one["line"] == 11))
     project.push({"net.py": (project.root / "net.py").read_text().replace("cuda", "npu")})
-    bot(github)
-    kinds = {(method, re.sub(r"\d+", "N", path)) for method, path in github.changes()}
+    bot(checked_github)
+    kinds = {(method, re.sub(r"\d+", "N", path)) for method, path in checked_github.changes()}
     repo = "/repos/ascend/detector"
     assert kinds == {
         ("POST", f"{repo}/pulls/N/reviews"),
@@ -60,10 +39,10 @@ def test_all_that_the_bot_does_on_github_is_as_described(github, bot, project, f
         ("PATCH", f"{repo}/pulls/comments/N"),
         ("DELETE", f"{repo}/pulls/comments/N"),
     }
-    before = github.changes()
-    bot(github)
-    assert github.changes() == before
-    file_regression.check(log(github))
+    before = checked_github.changes()
+    bot(checked_github)
+    assert checked_github.changes() == before
+    file_regression.check(log(checked_github))
 
 
 def log(forge):
@@ -74,19 +53,26 @@ def log(forge):
     )
 
 
-def test_single_remarks_are_as_described(github, bot, project, monkeypatch):
+def test_single_remarks_are_as_described(checked_github, bot, project, monkeypatch):
     shown = project.shown
     monkeypatch.setattr(project, "shown", lambda path: [] if path == "net.py" else shown(path))
-    bot(github)
-    assert ("POST", "/repos/ascend/detector/pulls/7/comments") in github.changes()
+    bot(checked_github)
+    assert ("POST", "/repos/ascend/detector/pulls/7/comments") in checked_github.changes()
 
 
-def test_the_search_for_a_fork_is_as_described(github, call, project, tmp_path):
+def test_the_search_for_a_fork_is_as_described(checked_github, call, project, tmp_path):
     source = '{"owner": {"login": "fork"}}'
     event = f'{{"workflow_run": {{"head_sha": "{project.head}", "head_branch": "topic", "head_repository": {source}}}}}'
     (tmp_path / "event.json").write_text(event)
     environ = {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": str(tmp_path / "event.json")}
-    done = call(project.root, "--url", github.url, GITHUB_TOKEN=TOKEN, GITHUB_REPOSITORY=github.repository, **environ)
+    done = call(
+        project.root,
+        "--url",
+        checked_github.url,
+        GITHUB_TOKEN=TOKEN,
+        GITHUB_REPOSITORY=checked_github.repository,
+        **environ,
+    )
     assert done.exit_code == 0, done.stderr
 
 
@@ -99,10 +85,10 @@ def test_the_search_for_a_fork_is_as_described(github, call, project, tmp_path):
         ("GET", "/repos/ascend/detector/pulls/7/remarks", None),
     ],
 )
-def test_prism_refuses_what_is_not_described(github, method, path, body):
-    status, _ = ask(github.url + path, method, body)
+def test_prism_refuses_what_is_not_described(checked_github, method, path, body):
+    status, _ = ask(checked_github.url + path, method, body)
     assert status >= 400
-    assert github.requests == []
+    assert checked_github.requests == []
 
 
 CALLS = {

@@ -33,6 +33,8 @@ def complaint(result):
         ([".", "-q", "-v"], "--quiet and --verbose"),
         ([".", "--torch-npu", "1.2.3.4"], r"1\.2\.3\.4.*near"),
         ([".", "--select", "NPU777"], "no rule NPU777"),
+        ([".", "--select", ""], "--select: no rule is named"),
+        ([".", "--ignore", " , "], "--ignore: no rule is named"),
         ([".", "--jobs", "0"], "--jobs"),
         ([".", "--rules", "nowhere"], r"nowhere: no rule\.toml"),
         (["rules", "lst"], "did you mean list"),
@@ -68,6 +70,18 @@ def test_bad_settings(run, tmp_path, settings, says):
     line = complaint(run(tmp_path))
     assert re.search(says, line)
     assert "pyproject.toml" in line
+
+
+@pytest.mark.parametrize("names", [["weights.xyz"], ["README.md"], ["weights.xyz", "README.md"]])
+def test_files_of_kinds_that_are_not_read(run, tmp_path, names):
+    paths = [tmp_path / name for name in names]
+    for path in paths:
+        path.write_text("cuda\n")
+    assert f"{paths[0]}: files of this kind are not read" in complaint(run(*paths))
+    # A hook hands over whatever is staged, and beside a file that is read the others are no mistake.
+    assert run(*paths, "--check").exit_code == 0
+    (tmp_path / "a.py").write_text("x.cuda()\n")
+    assert run(*paths, tmp_path / "a.py").exit_code == 0
 
 
 def test_bad_rule_folder(run, tmp_path):

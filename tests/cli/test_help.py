@@ -68,3 +68,8 @@ def test_listing_rules_loads_neither_libcst_nor_torch():
 def test_every_command_says_what_it_does():
     described = messages.table()["brief"]
     assert {f"migrate-{name}" for name in main.COMMANDS} <= described.keys()
+
+
+@pytest.mark.parametrize("page", [[], ["ops", "show"], ["rehearse"], ["rules"]])
+def test_the_short_name_of_help(run, page):
+    assert run(*page, "-h").output == run(*page, "--help").output

@@ -198,3 +198,10 @@ def test_reports_tell_the_operators_that_a_tree_uses(run, tmp_path):
     assert [one["sites"] for one in checked["apis"] if "why" in one] == [one["sites"] for one in told["worst"]]
     assert "Operators that this tree uses" in tmp_path.joinpath("r.html").read_text(encoding="utf-8")
     assert "cpu-fallback 2" in tmp_path.joinpath("r.md").read_text(encoding="utf-8")
+
+
+def test_names_of_files_stay_text(run, tree_of_operators):
+    (tree_of_operators / "a.py").rename(tree_of_operators / "\x1b[2J\u202e.py")
+    text = run("ops", "check", tree_of_operators).stdout
+    assert "\\x1b[2J\\u202e.py:3:23" in text
+    assert not {"\x1b", "\u202e"} & set(text)

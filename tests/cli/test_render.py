@@ -146,3 +146,17 @@ def test_many_files_are_cut_and_listed_with_verbose(rules):
     long.report(report(*files), rules, verbose=True)
     assert "and 5 more" in shown(short)
     assert "more" not in shown(long).split("Manual")[0]
+
+
+@pytest.mark.parametrize("name", ["::stop-commands::x.py", "::error::x/a.py", "a/##[error]b.py", "\n::error::x.py"])
+def test_file_names_are_no_commands_to_a_ci_job(rules, name):
+    screen = terminal()
+    screen.report(
+        report(FileResult(name, "python", (site((1, 1), Status.MANUAL, "why", path=name, name=name),))),
+        rules,
+        verbose=False,
+    )
+    lines = COLOUR.sub("", shown(screen)).splitlines()
+    assert any("stop-commands" in line or "error" in line for line in lines)
+    # A job reads a command wherever a line begins with two colons, and one of the old kind anywhere.
+    assert not [line for line in lines if line.strip().startswith("::") or "##[" in line]

@@ -1,22 +1,24 @@
-"""The example in the documentation is what the tool says today."""
+"""The examples in the documentation are what the tool says today."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from npu_migrate.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "sample-report.md"
+SAMPLE = "fixtures/projects/yolo_mini"
 
 
-def test_the_markdown_of_the_sample_is_current(tmp_path):
-    made = tmp_path / "report.md"
-    tree = ROOT / "fixtures" / "projects" / "yolo_mini"
-    done = CliRunner().invoke(cli, [str(tree), "--report", str(made)])
+@pytest.mark.parametrize(
+    ("tree", "page"), [(SAMPLE, "docs/sample-report.md"), (f"{SAMPLE}/train.py", "docs/sample-report.sarif")]
+)
+def test_the_report_of_the_sample_is_current(tmp_path, tree, page):
+    made = tmp_path / Path(page).name
+    done = CliRunner().invoke(cli, [str(ROOT / tree), "--report", str(made), "--lang", "en"])
     assert done.exit_code == 0, done.output
-    assert made.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8"), (
-        f"npu-migrate {tree.relative_to(ROOT)} --report {PAGE.relative_to(ROOT)} writes it anew"
-    )
+    there = (ROOT / page).read_text(encoding="utf-8")
+    assert made.read_text(encoding="utf-8") == there, f"npu-migrate {tree} --report {page} writes it anew"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,16 @@ def test_it_refuses_what_is_no_report(real, rules, spoil):
     wrong = copy.deepcopy(document(real, rules))
     spoil(wrong)
     assert list(VALIDATOR.iter_errors(wrong))
+
+
+@pytest.mark.parametrize("format_", ["json", "sarif", "gitlab", "csv"])
+def test_nothing_is_hidden_or_turned_round_in_what_programs_read(hostile, rules, format_):
+    text = writers.WRITERS[format_].render(hostile, rules, "en").lstrip("\ufeff")
+    assert "\\u202e" in text
+    assert not re.search("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", text)
+
+
+def test_it_is_the_same_text_for_a_program(hostile, rules):
+    found = json.loads(json_report.render(hostile, rules, "en"))["findings"]
+    assert {one.path for one in hostile.findings if one.path.isascii()} <= {one["path"] for one in found}
+    assert any("\u202e" in one["path"] for one in found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from importlib import resources
+from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 import pytest
@@ -36,6 +37,12 @@ def validator():
 @pytest.mark.parametrize("name", ["real", "hostile"])
 def test_the_schema_holds(request, rules, validator, name, lang):
     assert list(validator.iter_errors(document(request.getfixturevalue(name), rules, lang))) == []
+
+
+def test_the_published_example_is_valid(validator):
+    example = json.loads((Path(__file__).parents[2] / "docs" / "sample-report.sarif").read_text(encoding="utf-8"))
+    assert len(example["runs"][0]["results"]) > 10
+    assert list(validator.iter_errors(example)) == []
 
 
 def test_an_empty_report_is_valid_too(rules, validator):

@@ -44,7 +44,7 @@ def check(ctx: click.Context, paths: tuple[Path, ...], torch_npu: str | None, fo
         facts = {"torch_npu": target.torch_npu, "torch": target.torch, "root": root.name, "summary": summary}
         common.answer({**facts, "apis": operators, "unreadable": found.unreadable})
     else:
-        click.echo(say("ops.checked", root=root.name, torch_npu=target.torch_npu, torch=target.torch))
+        common.line(say("ops.checked", root=root.name, torch_npu=target.torch_npu, torch=target.torch))
         for reason in reasons(choice, say.lang):
             click.echo(reason)
         _text(found, say)
@@ -58,10 +58,10 @@ def _text(found: Survey, say: Messages) -> None:
     if bad:
         click.echo()
     for one in bad:
-        click.echo(say(f"ops.why-{one.why}", name=one.name, operator=one.operator))
+        common.line(say(f"ops.why-{one.why}", name=one.name, operator=one.operator))
         for path, line, column in one.sites[:SHOWN]:
-            click.echo(f"    {path}:{line}:{column}")
+            common.line(f"    {path}:{line}:{column}")
         if one.sites[SHOWN:]:
             click.echo(say("ops.more", count=len(one.sites) - SHOWN))
     for path in found.unreadable:
-        click.echo(say("ops.unreadable", path=path))
+        common.line(say("ops.unreadable", path=path))

@@ -9,7 +9,7 @@ import click
 
 from npu_migrate.cli.base import option
 from npu_migrate.cli.wide import cells
-from npu_migrate.plain import plain
+from npu_migrate.plain import printed, visible
 from npu_migrate.wording import LANGUAGES
 
 if TYPE_CHECKING:
@@ -22,12 +22,17 @@ lang = option("--lang", type=click.Choice(LANGUAGES))
 
 def answer(facts: dict[str, Any]) -> None:
     """One JSON document."""
-    click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+    click.echo(visible(json.dumps(facts, indent=2, ensure_ascii=False)))
+
+
+def line(sentence: str) -> None:
+    """A line that may quote the name of a file."""
+    click.echo(printed(sentence))
 
 
 def table(rows: Iterable[tuple[str, str]]) -> None:
     """Two columns, a row a line whatever its length: the answer is read by other programs too."""
-    shown = [(plain(first), plain(second)) for first, second in rows]
+    shown = [(printed(first), printed(second)) for first, second in rows]
     width = max((cells(first) for first, _ in shown), default=0)
     for first, second in shown:
         click.echo(f"  {first}{' ' * (width - cells(first))}  {second}".rstrip())

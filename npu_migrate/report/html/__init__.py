@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Callable
 from npu_migrate import __version__
 from npu_migrate.model import Status
 from npu_migrate.report.html import coverage, data, page, rehearsal, rule_pages, traced
-from npu_migrate.report.html.tags import Markup, both, tag
+from npu_migrate.report.html.tags import Markup, both, only_text, tag
 from npu_migrate.report.words import say
+from npu_migrate.wording import LANGUAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +37,7 @@ def render(report: Report, rules: Registry, lang: str) -> str:
         tag("footer", tag("p", both("page.made-by", version=__version__))),
         tag("script", Markup(data.script_data(report, rules)), type="application/json", id="data"),
     ]
-    return _document(f"{report.name}: npu-migrate, {say(lang, 'page.about')}", body, _SCRIPTS, lang)
+    return _document(report.name, "page.about", body, _SCRIPTS, lang)
 
 
 def render_rehearsal(done: Rehearsal, lang: str) -> str:
@@ -47,10 +48,11 @@ def render_rehearsal(done: Rehearsal, lang: str) -> str:
         tag("main", page.section("rehearsal", rehearsal.alone(done)), id="main"),
         tag("footer", tag("p", both("page.made-by", version=__version__))),
     ]
-    return _document(f"{name}: npu-migrate, {say(lang, 'page.about-rehearsal')}", body, (_LOOKS,), lang)
+    return _document(name, "page.about-rehearsal", body, (_LOOKS,), lang)
 
 
-def _document(title: str, body: list[Markup], scripts: Iterable[str], lang: str) -> str:
+def _document(name: str, about: str, body: list[Markup], scripts: Iterable[str], lang: str) -> str:
+    """A page with its head; ``about`` is the key of what kind of page it is."""
     script = "'use strict';\n" + "".join(_asset(name) for name in scripts)
     style = _asset("page.css")
     head = [
@@ -59,7 +61,7 @@ def _document(title: str, body: list[Markup], scripts: Iterable[str], lang: str)
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("link", rel="icon", href="data:,"),
-        tag("title", title),
+        only_text("title", lang, {one: f"{name}: npu-migrate, {say(one, about)}" for one in LANGUAGES}),
         tag("style", Markup(style)),
     ]
     body = [*body, tag("script", Markup(script))]

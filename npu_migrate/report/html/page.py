@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from npu_migrate.model import Status
 from npu_migrate.report import effort, summary
 from npu_migrate.report.html import charts, coverage
-from npu_migrate.report.html.tags import Attribute, Child, Markup, both, each, labels, prose, tag
+from npu_migrate.report.html.tags import Child, Markup, both, each, labels, only_text, prose, tag
 from npu_migrate.report.model import place
 from npu_migrate.report.verdict import OPEN, TO_CHANGE, Kind, kinds, verdict
 from npu_migrate.report.words import family, parts, say
@@ -215,7 +215,7 @@ def sites_section(report: Report, lang: str) -> Markup:
         tag(
             "label",
             tag("input", type="checkbox", name="status", value=one.value, checked=one in SHOWN),
-            tag("span", both(f"status.{one.value}"), tag("b", f"{counts[one]:,}"), cls=f"badge {one.value}"),
+            tag("span", both(f"status.{one.value}"), tag("b", f" {counts[one]:,}"), cls=f"badge {one.value}"),
         )
         for one in Status
         if counts[one]
@@ -249,6 +249,4 @@ def _choice(name: str, options: Iterable[Child]) -> Markup:
 
 
 def _option(name: str, value: str, lang: str) -> Markup:
-    """An option can hold text only: its words are changed by the script."""
-    words: dict[str, Attribute] = {f"data-text-{one}": say(one, name) for one in LANGUAGES}
-    return tag("option", say(lang, name), value=value, **words)
+    return only_text("option", lang, {one: say(one, name) for one in LANGUAGES}, value=value)

@@ -10,7 +10,7 @@ from npu_migrate.report.words import Part, say
 from npu_migrate.wording import LANGUAGES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _VOID = frozenset({"meta", "link", "input"})
 _LEAVES = frozenset({"rect", "circle"})  # SVG: they close themselves, or hold what follows
@@ -66,6 +66,11 @@ def each(*texts: Child) -> Markup:
 def labels(name: str, lang: str, attribute: str = "aria-label") -> dict[str, Attribute]:
     """An attribute in the language that the page starts with, and in every language for the switch."""
     return {attribute: say(lang, name), **{f"data-{attribute}-{one}": say(one, name) for one in LANGUAGES}}
+
+
+def only_text(name: str, lang: str, words: Mapping[str, str], **attributes: Attribute) -> Markup:
+    """An element that can hold nothing but text: the script changes it with the language."""
+    return tag(name, words[lang], **attributes, **{f"data-text-{one}": plain(words[one]) for one in LANGUAGES})
 
 
 def prose(sentence: Iterable[Part], room: int = 600) -> Markup:

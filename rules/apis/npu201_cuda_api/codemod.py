@@ -33,7 +33,8 @@ class CudaApi(Rule):
             return updated
         new = renames.npu_name(self.target, name)
         if new is None:
-            self._report_missing(original, name)
+            if not self._is_bound_here(original):  # the name that the statement gives it is no second site
+                self._report_missing(original, name)
             return updated
         if Kernels.of(self.module).is_build_script():
             self.report(original, Status.KEPT, "build", symbol=name)

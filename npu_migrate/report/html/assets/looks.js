@@ -18,8 +18,8 @@ function speak(lang) {
       element.setAttribute(attribute, element.getAttribute(`data-${attribute}-${lang}`));
     }
   }
-  for (const option of document.querySelectorAll(`option[data-text-${lang}]`)) {
-    option.textContent = option.getAttribute(`data-text-${lang}`);
+  for (const element of document.querySelectorAll(`[data-text-${lang}]`)) {
+    element.textContent = element.getAttribute(`data-text-${lang}`);
   }
   root.dispatchEvent(new Event('spoken'));
 }

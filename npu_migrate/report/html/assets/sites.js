@@ -92,6 +92,18 @@ function fill(group) {
   if (hunks) group.append(make('div', { class: 'scroll' }, diffTable(hunks, group.sites[0].path)));
 }
 
+// Open groups that are still empty. They are filled a moment at a time, so that the page answers while thousands come.
+const queue = new Set();
+
+function fillQueued(until = performance.now() + 80) {
+  for (const group of queue) {
+    if (performance.now() > until) break;
+    queue.delete(group);
+    fill(group);
+  }
+  if (queue.size) setTimeout(fillQueued);
+}
+
 const groupBy = () => document.getElementById('by-group').value;
 
 function groupHead(key, found) {
@@ -107,9 +119,9 @@ function groupElement(key, found, open) {
   const group = make('details', { class: 'fold group' }, groupHead(key, found));
   group.sites = found;
   group.dataset.key = key;
-  group.addEventListener('toggle', () => group.open && fill(group));
+  group.addEventListener('toggle', () => group.open && !queue.has(group) && fill(group));
   if (open) {
-    fill(group);
+    queue.add(group);
     group.open = true;
   }
   return group;
@@ -130,7 +142,9 @@ function list() {
   if (groupBy() === 'status') entries.sort((one, other) => order.indexOf(one[0]) - order.indexOf(other[0]));
   if (first) open.add((entries[0] || [])[0]);
   first = false;
+  queue.clear();
   groups.replaceChildren(...entries.map(([key, some]) => groupElement(key, some, open.has(key))));
+  fillQueued();
   const facts = { shown: found.length.toLocaleString(), total: sites.length.toLocaleString() };
   document.getElementById('shown').textContent = found.length ? say('script.shown', facts) : say('script.none');
 }

@@ -11,10 +11,12 @@ function follow() {
 }
 
 function openAll(open) {
+  queue.clear();
   for (const group of groups.children) {
-    if (open) fill(group);
+    if (open) queue.add(group);
     group.open = open;
   }
+  fillQueued();
 }
 
 document.addEventListener('click', (event) => {
@@ -42,7 +44,9 @@ search.addEventListener('input', () => {
 });
 window.addEventListener('hashchange', follow);
 window.addEventListener('beforeprint', () => {
-  if (chosen().length <= 2000) openAll(true);
+  if (chosen().length > 2000) return;
+  openAll(true);
+  fillQueued(Infinity);
 });
 
 list();
