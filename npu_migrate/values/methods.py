@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from npu_migrate.engine.branches import VENDOR_NAMES
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.trees import walk
 from npu_migrate.values.arguments import name_of
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 READ = frozenset("property cached_property abstractproperty setter getter deleter".split())
 NAMESPACES = frozenset("SimpleNamespace Namespace Mock MagicMock NonCallableMock".split())
 WRAPPERS = frozenset("partialmethod staticmethod classmethod".split())
-# Classes with a method for each vendor: the CUDA one stays what it is called.
-VENDORS = ("mlu", "xpu", "musa", "hpu")
 MODULES = ("torch.nn.", "torch.Tensor")
 # What gives back whatever was saved.
 LOADERS = frozenset({"torch.load"})
@@ -48,7 +47,7 @@ class OwnMethods:
     def renamed(self, scope: Scope) -> bool:
         """Whether a class body defines the method, in all its bindings, and none under another vendor's name."""
         bindings = scope.bindings.get(self.old, [])
-        if not scope.is_class or not bindings or not scope.bindings.keys().isdisjoint((self.new, *VENDORS)):
+        if not scope.is_class or not bindings or not scope.bindings.keys().isdisjoint((self.new, *VENDOR_NAMES)):
             return False
         return all(self._is_method(binding, scope) for binding in bindings)
 

@@ -7,9 +7,10 @@ import re
 
 import libcst as cst
 
+from npu_migrate.engine.branches import VENDOR_NAMES
 from npu_migrate.rule import Rule, Status, dotted
 from npu_migrate.values.devices import Devices
-from npu_migrate.values.methods import VENDORS, OwnMethods
+from npu_migrate.values.methods import OwnMethods
 from npu_migrate.values.numbers import is_int
 
 # Objects that hold options: what is read from them is a value, whatever it is called.
@@ -74,7 +75,7 @@ class CudaCall(Rule):
             return updated
         if "npu" in scope.bindings:
             self.report(original, Status.KEPT, "has-npu", at=original.name)
-        elif any(name in scope.bindings for name in VENDORS):
+        elif any(name in scope.bindings for name in VENDOR_NAMES):
             self.report(original, Status.MANUAL, "definition", at=original.name)
         if not self._methods.renamed(scope):
             return updated
