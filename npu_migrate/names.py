@@ -73,20 +73,22 @@ class Names:
         return self._known[key]
 
     def binding_scope(self, name: str, scope: Scope) -> Scope | None:
-        """The scope whose binding a name in ``scope`` refers to, by Python's own rules."""
+        """The scope whose binding a name in ``scope`` refers to, by Python's own rules; None where nothing binds it."""
         current: Scope | None = scope
         while current is not None:
-            visible = current is scope or not current.is_class
-            if visible and current.elsewhere.get(name) == "global":
-                return self.table.module
-            if visible and name in current.bindings and name not in current.elsewhere:
-                return current
+            if current is scope or not current.is_class:
+                found, declared = current.bindings.get(name), current.elsewhere.get(name)
+                # A function that imports for all others still knows best what it has imported.
+                if found and (declared is None or (declared == "global" and all(b.kind == "import" for b in found))):
+                    return current
+                if declared == "global":
+                    return self.table.module if name in self.table.module.bindings else None
             current = current.parent
         return None
 
     def _lookup(self, name: str, scope: Scope) -> Meaning:
         owner = self.binding_scope(name, scope)
-        if owner is None or name not in owner.bindings:
+        if owner is None:
             return self._from_star(name)
         return self._weigh(owner.bindings[name], owner)
 

@@ -47,12 +47,19 @@ class Scope:
     elsewhere: dict[str, str] = field(default_factory=dict)
 
     @property
+    def outermost(self) -> Scope:
+        """The module's own scope."""
+        return self if self.parent is None else self.parent.outermost
+
+    @property
     def is_class(self) -> bool:
         """Class bodies are invisible from the functions inside them."""
         return isinstance(self.node, ast.ClassDef)
 
     def bind(self, name: str, binding: Binding) -> None:
-        """Record that ``name`` gets a meaning here."""
+        """Record that ``name`` gets a meaning here; one that is declared ``global`` gets it for the module as well."""
+        if self.elsewhere.get(name) == "global":
+            self.outermost.bindings.setdefault(name, []).append(binding)
         self.bindings.setdefault(name, []).append(binding)
 
 

@@ -117,6 +117,8 @@ class _Worker:
             return None
         try:
             return list(self._uses(entry.path, module))
+        except Exception:  # noqa: BLE001 - whatever it is, it stays with this file, which is told as not read
+            return None
         finally:
             module.forget()
 

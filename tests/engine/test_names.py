@@ -95,6 +95,19 @@ def test_a_name_handed_on_by_another_file(tmp_path):
     assert not found["train.py"].changed
 
 
+def test_names_that_a_function_binds_for_the_module(tmp_path):
+    source = (
+        "global dist\n\n\ndef setup():\n    global dist, place\n    import torch.distributed as dist\n\n"
+        "    place = 'cuda'\n    dist.init_process_group('nccl')\n\n\n"
+        "def other():\n    global dist\n    import deepspeed.comm as dist\n\n    dist.init_process_group('nccl')\n\n\n"
+        "def use(x):\n    global unbound\n    dist.new_group(backend='nccl')\n    unbound.new_group(x)\n"
+        "    return x.to(place)\n"
+    )
+    text = tree(tmp_path, {"a.py": source})["a.py"].new.decode()
+    assert "    place = 'npu'" in text
+    assert "dist.new_group(backend='hccl')" in text
+
+
 def test_a_module_of_the_tree_called_cuda_is_its_own(tmp_path):
     found = tree(
         tmp_path,
