@@ -172,7 +172,21 @@ def test_what_cannot_be_traced_is_one_line(run, model, words, says):
     assert len(result.stderr.splitlines()) == 1, model
 
 
-USING = "import torch\n\nglobal dist\n\n\ndef setup():\n    global dist\n    dist.barrier()\n\n\nx = torch.ones(2).lgamma()\ny = torch.matmul(x, x)\nz = torch.linalg.inv(y)\n"
+USING = """
+import torch
+
+global dist
+
+
+def setup():
+    global dist
+    dist.barrier()
+
+
+x = torch.ones(2).lgamma()
+y = torch.matmul(x, x)
+z = torch.linalg.inv(y)
+"""
 
 
 def test_reports_tell_the_operators_that_a_tree_uses(run, tmp_path):
@@ -193,7 +207,7 @@ def test_reports_tell_the_operators_that_a_tree_uses(run, tmp_path):
     assert (told["files"], told["statuses"]["cpu-fallback"]) == (71, 2)
     assert [one["api"] for one in told["worst"]] == ["torch.Tensor.lgamma", "torch.linalg.inv"]
     assert [len(one["sites"]) for one in told["worst"]] == [70, 70]
-    assert told["worst"][0]["sites"][0] == {"path": "m0.py", "line": 11, "column": 5}
+    assert told["worst"][0]["sites"][0] == {"path": "m0.py", "line": 12, "column": 5}
     checked = json.loads(run("ops", "check", tree, "--torch-npu", "2.13.0", "--format", "json").stdout)
     assert [one["sites"] for one in checked["apis"] if "why" in one] == [one["sites"] for one in told["worst"]]
     assert "Operators that this tree uses" in tmp_path.joinpath("r.html").read_text(encoding="utf-8")
