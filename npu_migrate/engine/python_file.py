@@ -17,7 +17,7 @@ from npu_migrate.engine.driver import Driver
 from npu_migrate.engine.entry import needs_import
 from npu_migrate.engine.imports import insertions
 from npu_migrate.engine.leftovers import leftovers
-from npu_migrate.engine.unread import failed, unparsable
+from npu_migrate.engine.unread import failed, told, unparsable
 from npu_migrate.engine.work import ENGINE, Work
 from npu_migrate.model import FileResult, Finding, Status, Text
 from npu_migrate.suppressions import Suppressions
@@ -68,6 +68,8 @@ def migrate(path: str, source: SourceText, rules: ActiveRules, settings: Setting
         outcome = rewrite(module, rules, settings, suppressions, project)
     except RuleError as failure:
         return FileResult(path, "python", tuple(failed(path, source, failure.rule, failure.error)))
+    except Exception as error:  # noqa: BLE001 - one of ours, which must not cost the rest of the tree
+        return FileResult(path, "python", tuple(failed(path, source, ENGINE, told(error))))
     finally:
         module.forget()
     findings = _once([*outcome.findings, *suppressions.unused(path)])
@@ -122,7 +124,7 @@ def _sites(module: PythonModule, infos: Sequence[RuleInfo], rules: ActiveRules) 
     try:
         return rules.hits(module, infos)
     except Exception as error:
-        raise RuleError(_culprit(error), f"{type(error).__name__}: {error}") from error
+        raise RuleError(_culprit(error), told(error)) from error
 
 
 def _is_docstring(statement: Statement) -> bool:
@@ -172,7 +174,7 @@ def _inspect(module: PythonModule, rules: ActiveRules, work: Work) -> None:
     try:
         rules.inspectors.look(module, work)
     except Exception as error:
-        raise RuleError(_culprit(error), f"{type(error).__name__}: {error}") from error
+        raise RuleError(_culprit(error), told(error)) from error
 
 
 def _prove(code: str) -> None:
@@ -182,7 +184,7 @@ def _prove(code: str) -> None:
             warnings.simplefilter("ignore")
             ast.parse(code)
     except (SyntaxError, ValueError) as error:
-        raise RuleError(ENGINE, f"{type(error).__name__}: {error}") from error
+        raise RuleError(ENGINE, told(error)) from error
 
 
 def whole(
@@ -219,7 +221,7 @@ def _guarded(driver: Driver, node: cst.CSTNode) -> Any:  # noqa: ANN401  # a nod
     except RecursionError as error:
         raise RuleError(ENGINE, "RecursionError") from error
     except Exception as error:
-        raise RuleError(_culprit(error), f"{type(error).__name__}: {error}") from error
+        raise RuleError(_culprit(error), told(error)) from error
     return new
 
 

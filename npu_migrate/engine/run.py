@@ -85,8 +85,13 @@ class _Worker:
             return _skipped(job.path, job.kind, "unreadable", reason=error.strerror or type(error).__name__)
         if job.kind == "python":
             return self.python(job.path, data)
-        text = SourceText.decode(data, python=False).text
-        return FileResult(job.path, job.kind, self._chosen(files.find(job.kind, job.path, text)))
+        source = SourceText.decode(data, python=False)
+        try:
+            return FileResult(job.path, job.kind, self._chosen(files.find(job.kind, job.path, source.text)))
+        except Exception as error:  # noqa: BLE001 - one of ours, which must not cost the rest of the tree
+            from npu_migrate.engine.unread import failed, told  # noqa: PLC0415 - brings LibCST
+
+            return FileResult(job.path, job.kind, tuple(failed(job.path, source, ENGINE, told(error))))
 
     def _chosen(self, findings: list[Finding]) -> tuple[Finding, ...]:
         """What ``--select`` and ``--ignore`` leave of an adapter's findings."""

@@ -33,6 +33,11 @@ def unparsable(path: str, source: SourceText, error: Exception) -> list[Finding]
     return [finding, *_lines(path, source, "unread")]
 
 
+def told(error: Exception) -> str:
+    """An error of this tool's own, for a finding."""
+    return f"{type(error).__name__}: {error}"
+
+
 def failed(path: str, source: SourceText, rule: str, error: str) -> list[Finding]:
     """A file on which a rule failed, and each of its lines about CUDA, which nobody judged."""
     text = Text(ENGINE, "rule-failed", (("rule", rule), ("error", error)))

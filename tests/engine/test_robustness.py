@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from helpers import migrated, result, settings, statuses, tree
 
-from npu_migrate import packs
+from npu_migrate import files, packs
+from npu_migrate.engine import python_file
 from npu_migrate.engine.run import migrate
+from npu_migrate.model import Status
 
 PYTHON2 = 'import torch\nprint "cuda"\nx.cuda(async=True)\n'
 BEFORE_312 = pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python knows the syntax")
@@ -148,3 +150,31 @@ def test_a_statement_of_megabytes_is_named_and_left_alone():
     found = result("import torch\nL = [" + "1, " * 100_000 + "]; x = torch.ones(1).cuda()\ny = x.cuda()\n")
     assert statuses(found)[0] == (2, "NPU000", "manual")
     assert found.new.endswith(b".cuda()\ny = x.npu()\n")
+
+
+def test_an_error_of_our_own_costs_one_file_only(tmp_path, monkeypatch):
+    """Wherever it comes from: here from the stage that looks at what no rule has answered, and from a file adapter."""
+    plain_leftovers, plain_find = python_file.leftovers, files.find
+
+    def leftovers(module, work):
+        if module.path == "bad.py":
+            raise KeyError(module.path)
+        return plain_leftovers(module, work)
+
+    def find(kind, path, text):
+        if path == "bad.yaml":
+            raise ZeroDivisionError
+        return plain_find(kind, path, text)
+
+    monkeypatch.setattr(python_file, "leftovers", leftovers)
+    monkeypatch.setattr(files, "find", find)
+    for name in ("bad", "good"):
+        tmp_path.joinpath(f"{name}.py").write_text("import torch\ntorch.ones(1).cuda()\n", encoding="utf-8")
+        tmp_path.joinpath(f"{name}.yaml").write_text("device: cuda\n", encoding="utf-8")
+    found = {result.path: result for result in migrate([tmp_path], settings())}
+    assert b".npu()" in found["good.py"].new
+    assert [finding.status for finding in found["good.yaml"].findings if finding.rule == "NPU901"]
+    for path in ("bad.py", "bad.yaml"):
+        first = found[path].findings[0]
+        assert (first.rule, first.status, first.text.key) == ("NPU000", Status.UNREADABLE, "rule-failed")
+        assert not found[path].changed
