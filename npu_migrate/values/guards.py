@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from npu_migrate.trees import walk
 from npu_migrate.values.arguments import last_name
-from npu_migrate.values.kernels import Kernels
+from npu_migrate.values.kernels import Kernels, builds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,7 @@ class Guards:
         return self._in(body, otherwise=not isinstance(above.body[-1], ast.Raise))
 
     def _in(self, body: Sequence[ast.AST], *, otherwise: bool) -> Guarded | None:
-        if self.kernels.builds(body):
+        if builds(self.module, body):
             return Guarded("CUDAExtension", otherwise)
         kernel = self.kernels.first(body)
         if kernel is None or (self.alone and any(self.kernels.first([node]) is None for node in body)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from npu_migrate.engine.statements import FUNCTIONS
 from npu_migrate.names import dotted
-from npu_migrate.trees import children, walk
+from npu_migrate.trees import walk
 from npu_migrate.values.arguments import last_name, name_of
 from npu_migrate.values.origins import called
 
@@ -30,12 +30,15 @@ WORDS = frozenset({"cuda", "is_cuda", "use_cuda"})
 LOADERS = frozenset({"torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline"})
 BUILDER = "torch.utils.cpp_extension.CUDAExtension"
 COMPILERS = ("triton.", "numba.cuda", "cupy.")
+MAKERS = re.compile(r"cpp_extension|triton|numba|cupy|\bimport\s*\(?[\w\s,.]*\b(?:\w*_)?(?:C|ext)\b")
+WORD = re.compile(r"\w+")
+MADE_BY = (ast.Import, ast.ImportFrom, ast.Assign, *FUNCTIONS)
 OWN_TEST = re.compile(r"is_cuda|is_available|[\"']cuda")
 
 
 def is_kernel_name(name: str) -> bool:
     """Whether a function or module is called what kernels for CUDA are called."""
-    return KERNEL.search(name) is not None and name not in WORDS and DEVICE_WORDS.search(name) is None
+    return KERNEL.search(name) is not None and name.lower() not in WORDS and DEVICE_WORDS.search(name) is None
 
 
 class Kernels:
@@ -43,10 +46,19 @@ class Kernels:
 
     def __init__(self, module: PythonModule) -> None:
         self.module = module
-        self.names = {name for node in walk(module.tree) for name in self._made(node)}
+        self.names: set[str] = set()
+        self.plain: set[str] = set()
+        # Most modules name nothing that could be one; then their trees are not walked.
+        self.any = MAKERS.search(module.text) is not None or any(map(is_kernel_name, set(WORD.findall(module.text))))
+        if self.any:
+            self._find()
+
+    def _find(self) -> None:
+        nodes = list(walk(self.module.tree))
+        self.names = {name for node in nodes if isinstance(node, MADE_BY) for name in self._made(node)}
         # Methods are reached through their objects, not by their names.
-        owners = [node for node in walk(module.tree) if not isinstance(node, ast.ClassDef)]
-        defined = [node for owner in owners for node in children(owner) if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
+        methods = {id(node) for owner in nodes if isinstance(owner, ast.ClassDef) for node in owner.body}
+        defined = [node for node in nodes if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and id(node) not in methods]
         self.plain = {node.name for node in defined} - self.names
         todo = [node for node in defined if not OWN_TEST.search(self._text(node))]
         while built := {node.name for node in todo if node.name in self.plain and self.first(node.body) is not None}:
@@ -58,24 +70,10 @@ class Kernels:
         """The kernels of a module, found once."""
         return module.fact("kernels", lambda: cls(module))
 
-    def builds(self, nodes: Iterable[ast.AST]) -> bool:
-        """Whether some code has kernels for CUDA compiled, which needs the compiler and the toolkit of CUDA."""
-        inner = (one for node in nodes for one in walk(node) if isinstance(one, (ast.Name, ast.Attribute)))
-        return any(last_name(one) == "CUDAExtension" and name_of(self.module, one) == BUILDER for one in inner)
-
-    def is_build_script(self) -> bool:
-        """Whether a module is a ``setup.py`` that compiles kernels for CUDA."""
-        return self.module.fact("builds kernels", self._calls_setup)
-
-    def _calls_setup(self) -> bool:
-        if "CUDAExtension" not in self.module.text:
-            return False
-        calls = (node for node in walk(self.module.tree) if isinstance(node, ast.Call))
-        return any(last_name(call.func) == "setup" for call in calls) and self.builds([self.module.tree])
-
     def first(self, nodes: Iterable[ast.AST]) -> str | None:
         """The first kernel that some code calls, hands on or imports."""
-        return next((name for node in nodes for inner in walk(node) for name in self._used(inner)), None)
+        found = (name for node in nodes for inner in walk(node) for name in self._used(inner)) if self.any else iter(())
+        return next(found, None)
 
     def _made(self, node: ast.AST) -> Iterator[str]:
         """The names that an import, a build or a compiler's decorator makes kernels."""
@@ -125,3 +123,20 @@ class Kernels:
     def _text(self, node: ast.AST) -> str:
         start, end = self.module.range_of(node)
         return self.module.text[start:end]
+
+
+def builds(module: PythonModule, nodes: Iterable[ast.AST]) -> bool:
+    """Whether some code has kernels for CUDA compiled, which needs the compiler and the toolkit of CUDA."""
+    if "CUDAExtension" not in module.text:
+        return False
+    inner = (one for node in nodes for one in walk(node) if isinstance(one, (ast.Name, ast.Attribute)))
+    return any(last_name(one) == "CUDAExtension" and name_of(module, one) == BUILDER for one in inner)
+
+
+def is_build_script(module: PythonModule) -> bool:
+    """Whether a module is a ``setup.py`` that compiles kernels for CUDA."""
+    return module.fact("builds kernels", lambda: builds(module, [module.tree]) and _calls_setup(module))
+
+
+def _calls_setup(module: PythonModule) -> bool:
+    return any(isinstance(node, ast.Call) and last_name(node.func) == "setup" for node in walk(module.tree))

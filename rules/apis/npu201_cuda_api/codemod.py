@@ -9,7 +9,7 @@ import libcst as cst
 from npu_migrate import renames
 from npu_migrate.rule import Meaning, Rule, Status, dotted
 from npu_migrate.values.guards import guarded
-from npu_migrate.values.kernels import Kernels
+from npu_migrate.values.kernels import is_build_script
 
 AVAILABLE = "torch.cuda.is_available"
 RANGE, ANNOTATE = "torch.cuda.nvtx.range", "torch_npu.npu.mstx.annotate"
@@ -36,7 +36,7 @@ class CudaApi(Rule):
             if not self._is_bound_here(original):  # the name that the statement gives it is no second site
                 self._report_missing(original, name)
             return updated
-        if Kernels.of(self.module).is_build_script():
+        if is_build_script(self.module):
             self.report(original, Status.KEPT, "build", symbol=name)
             return updated
         if name == AVAILABLE and self._guards(original):

@@ -7,7 +7,7 @@ import ast
 import libcst as cst
 
 from npu_migrate.rule import Rule, Status
-from npu_migrate.values.kernels import Kernels
+from npu_migrate.values.kernels import is_build_script
 from npu_migrate.values.origins import maker
 
 NAMESPACES = ("torch.cuda.", "torch.npu.", "torch_npu.npu.")
@@ -60,7 +60,7 @@ class DeviceProperties(Rule):
     def _is_capability(self, call: cst.Call) -> bool:
         if self.qualified_name(call.func) not in CAPABILITY:
             return False
-        return not Kernels.of(self.module).is_build_script()  # which asks for what nvcc is to compile
+        return not is_build_script(self.module)  # which asks for what nvcc is to compile
 
     def _capability(self, at: cst.CSTNode) -> None:
         self.report(at, Status.MANUAL, "capability", symbol="torch.cuda.get_device_capability")
