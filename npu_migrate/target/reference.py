@@ -56,8 +56,9 @@ def error(code: str) -> ErrorCode | None:
     own = _OWN.match(code)
     if own and own[1] in table["part"] and own[2] in table["kind"]:
         return ErrorCode(code, "torch_npu", table["part"][own[1]], table["kind"][own[2]])
-    if code in table["acl"]:
-        return ErrorCode(code, "acl", "", table["acl"][code])
+    for part in ("acl", "runtime"):
+        if code in table[part]:
+            return ErrorCode(code, "acl", "", table[part][code])
     if code in table["cann"]:
         module, _, name = table["cann"][code].partition(":")
         return ErrorCode(code, "cann", module, name)

@@ -108,6 +108,7 @@ def test_series_say_the_last_letter_for_all_that_follow():
 def test_reference_tables():
     assert reference.error("ERR01007") == reference.ErrorCode("ERR01007", "torch_npu", "OPS", "NOT_SUPPORT")
     assert reference.error("107002").name == "ACL_ERROR_RT_CONTEXT_NULL"
+    assert reference.error("207018").name == "ACL_ERROR_RT_DEVICE_OOM"  # newer than the headers in the wheels
     assert reference.error("EE1001").whose == "cann"
     assert reference.error("E9999") is None
     assert reference.variable("ASCEND_LAUNCH_BLOCKING").real
