@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from npu_migrate.rule import Rule, Status
-from npu_migrate.values.arguments import callers, last_name
+from npu_migrate.trees import walk
+from npu_migrate.values.arguments import callers, last_name, name_of
 from npu_migrate.values.vocabulary import LOGGERS
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ OLD, NEW = "torch.cuda", "torch.npu"
 TYPE = re.compile(r"torch\.cuda\.((?:\w+\.)?\w*Tensor)")
 TEMPLATE = re.compile(r"torch\.cuda\.(%s|\{\w*\})Tensor")
 DEFAULT = "torch.set_default_tensor_type"
+DEPTH = 3
 
 
 class TensorType(Rule):
@@ -45,11 +47,29 @@ class TensorType(Rule):
         return self._renamed(original, updated, updated.with_changes(parts=[first, *updated.parts[1:]]))
 
     def leave_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
-        if self.qualified_name(original.func) == DEFAULT and OLD in self.work.code(original.args[0]):
-            value = original.args[0].value
+        value = original.args[0].value if original.args else None
+        if value is not None and self.qualified_name(original.func) == DEFAULT and self._is_type_of_cuda(value):
             place = original if isinstance(value, cst.SimpleString) else original.func
             self.report(place, Status.MANUAL, "default", symbol=DEFAULT)
         return updated
+
+    def _is_type_of_cuda(self, value: cst.BaseExpression) -> bool:
+        twin = self.expression(value)
+        return twin is not None and any(self._names_cuda(node) for node in walk(twin))
+
+    def _names_cuda(self, node: ast.AST, depth: int = DEPTH) -> bool:
+        """``"torch.cuda.FloatTensor"``, the type under any name, or a variable that holds one of the two."""
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str) and node.value.startswith(OLD)
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            return False
+        if (name_of(self.module, node) or "").startswith(OLD):
+            return True
+        if not isinstance(node, ast.Name) or depth == 0:
+            return False
+        owner = self.module.names.binding_scope(node.id, self.module.scope_at(self.module.range_of(node)[0]))
+        values = [one.node for one in owner.bindings[node.id] if one.kind == "value"] if owner is not None else []
+        return any(self._names_cuda(inner, depth - 1) for value in values if value is not None for inner in walk(value))
 
     def _renamed(
         self, original: cst.BaseExpression, updated: cst.BaseString, new: cst.BaseString
