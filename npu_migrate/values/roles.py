@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
 
 CONTAINERS = (ast.List, ast.Tuple, ast.Set)
+DISPLAY_METHODS = frozenset({"get", "pop", "setdefault"})
 SAME_METHODS = ("format", "lower", "upper", "strip", "encode", "split")
 MAX_STEPS = 12
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)
@@ -98,7 +99,8 @@ class Roles:
 
     def _method_of_string(self, above: ast.Attribute) -> Role | ast.AST:
         call = self.module.parent(above)
-        if above.attr in SAME_METHODS and isinstance(call, ast.Call) and call.func is above:
+        same = DISPLAY_METHODS if isinstance(above.value, ast.Dict) else SAME_METHODS
+        if above.attr in same and isinstance(call, ast.Call) and call.func is above:
             return call
         return UNKNOWN
 
@@ -108,7 +110,7 @@ class Roles:
     def _in_mapping(self, node: ast.AST, above: ast.AST) -> Role | ast.AST:
         if isinstance(above, ast.Subscript):
             if above.slice is not node:
-                return above if isinstance(node, CONTAINERS) else UNKNOWN
+                return above if isinstance(node, (*CONTAINERS, ast.Dict)) else UNKNOWN
             if (dotted(above.value) or [""])[-1] == "Literal":
                 return above
             return self.flows.key_of(above.value)
