@@ -160,4 +160,6 @@ def _magic(sites: Sites, shell: Shell, line: re.Match[str]) -> None:
         environment.assigned(sites, span, variable.group(1), line.group(3)[variable.end() :])
     elif line.group(1) == "!" or _SHELL_LINE.match(line.group(3)):
         shell.scan(span)
+    elif re.split(r"\W", line.group(3), maxsplit=1)[0] in _PYTHON_MAGICS:
+        python_text(sites, span)
     sites.stay(span, marks.STAY_NAME)

@@ -28,6 +28,8 @@ _KEY = re.compile(
 _BLOCK = re.compile(r"(?:[&!]\S+\s+)*[|>][-+0-9]*\s*(?:\#.*)?$")
 _COMMENT = re.compile(r"\s#|^#")
 _DASH = re.compile(r"-(?=\s|$)[ \t]*")
+# The arguments of a program, under whatever key.
+_OPTIONS = re.compile(r"(?:^|[\s\"'])--[A-Za-z][\w-]*(?:\s+|=)[\"']?(?:cuda\b|nccl\b)")
 _LONGEST_KEY = 500
 _SPACE = re.compile(r"[ \t]*")
 _PROPERTY = re.compile(r"(?:[&!]\S+\s+)*")
@@ -94,6 +96,8 @@ class _Yaml:
             self._shell.scan(span)
         elif keys & {"python", "code"}:
             python_text(self._sites, span)
+        elif _OPTIONS.search(self._text, *span):
+            self._shell.scan(span)
         self._sites.stay(span, marks.STAY_TEXT)
 
     def _keys(self) -> tuple[str, ...]:
@@ -178,7 +182,7 @@ class _Yaml:
         raw = self._text[place.start : place.end].rstrip()
         span = (place.start, place.start + len(raw))
         low = [key.lower() for key in keys[-2:]]
-        if SCRIPT_KEYS.intersection(low[-1:] if not place.item else low):
+        if SCRIPT_KEYS.intersection(low[-1:] if not place.item else low) or _OPTIONS.search(raw):
             self._shell.scan(span)
             return
         if place.item and "channels" in low:

@@ -84,3 +84,16 @@ def test_a_group_of_names_is_one_finding_that_lists_each_line():
     (device,) = [finding for finding in find("cpp", "f.cpp", text) if finding.status is Status.MANUAL]
     assert dict(device.text.facts) == {"count": "4", "names": "is_cuda: 1, 2, 3; at::kCUDA: 4"}
     assert (device.span.line, device.span.end_line) == (1, 4)
+
+
+def test_options_in_a_yaml_text_are_those_of_a_program():
+    text = "args: >\n  --epochs 3\n  --device cuda:1\nmore: '--backend=nccl --fast'\nnote: use --cuda or cuda\n"
+    found = [(one.span.line, one.rule, one.status.value) for one in find("yaml", "f.yaml", text)]
+    assert [one for one in found if one[2] == "manual"] == [(3, "NPU913", "manual"), (4, "NPU913", "manual")]
+
+
+def test_a_line_that_is_timed_is_code():
+    cells = ["%timeit x.cuda()", "%time y = model.cuda()", "%matplotlib inline cuda"]
+    book = {"cells": [{"cell_type": "code", "source": source, "outputs": []} for source in cells]}
+    found = [(one.cell, one.rule) for one in find("notebook", "f.ipynb", json.dumps(book))]
+    assert found == [(1, "NPU940"), (2, "NPU940"), (3, "NPU990")]
