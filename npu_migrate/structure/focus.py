@@ -58,11 +58,23 @@ def _halves(forward: ast.FunctionDef) -> dict[str, tuple[Corner, ast.Name, ast.s
     """Names that stand for one of the four: ``top_left = x[..., ::2, ::2]``."""
     found: dict[str, tuple[Corner, ast.Name, ast.stmt]] = {}
     for statement in forward.body:
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target, half = statement.targets[0], _half(statement.value)
-            if isinstance(target, ast.Name) and half is not None:
-                found[target.id] = (*half, statement)
+        pairs = [(name, _half(value)) for name, value in _assigned(statement)]
+        if all(half is not None for _, half in pairs):  # what is assigned beside them would go with them
+            found.update({name: (*half, statement) for name, half in pairs if half is not None})
     return found
+
+
+def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
+    """``a = x`` and ``a, b = x, y`` as names and values; nothing for other targets."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return []
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Name):
+        return [(target.id, value)]
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(target.elts) != len(value.elts):
+        return []
+    names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+    return list(zip(names, value.elts)) if len(names) == len(target.elts) else []
 
 
 def _half(node: ast.expr) -> tuple[Corner, ast.Name] | None:
@@ -117,9 +129,10 @@ def _judge(module: PythonModule, owner: ast.ClassDef, forward: ast.FunctionDef, 
     halves = _halves(forward)
     names = [p.id for p in walk(found.joined) if isinstance(p, ast.Name) and p.id in halves]
     uses = [n.id for n in walk(forward) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-    if any(uses.count(name) > 1 for name in names):
-        return found._replace(attribute=attribute)
     steps = [halves[name][2] for name in names]
+    beside = [name for name, (_, _, step) in halves.items() if step in steps and name not in names]
+    if beside or any(uses.count(name) > 1 for name in names):
+        return found._replace(attribute=attribute)
     convolution = convolution_of(module, owner, made)
     return found._replace(attribute=attribute, convolution=convolution, spent=(*steps, *spent))
 

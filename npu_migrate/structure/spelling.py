@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from npu_migrate.engine.module import PythonModule
     from npu_migrate.engine.statements import Scope
 
+_OPENING = re.compile(r"\(\s*(?:#[^\n]*\n\s*)*")
 PREFIXES = {"torch.nn.functional": "", "torch.nn": "functional.", "torch": "nn.functional."}
 LAYERS = {"torch.nn": "", "torch": "nn."}
 
@@ -20,6 +23,13 @@ def functional(module: PythonModule, scope: Scope, name: str) -> str | None:
 def layer(module: PythonModule, scope: Scope, name: str) -> str | None:
     """``nn.Conv2d`` or ``torch.nn.Conv2d``; None where the file imports neither."""
     return _spelled(module, scope, LAYERS, name)
+
+
+def beginning(module: PythonModule, node: ast.expr) -> int:
+    """Where an expression begins for LibCST, to which the parentheses of a tuple are no part of it."""
+    start, _ = module.range_of(node)
+    opened = _OPENING.match(module.text, start) if isinstance(node, ast.Tuple) else None
+    return opened.end() if opened else start
 
 
 def _spelled(module: PythonModule, scope: Scope, prefixes: dict[str, str], name: str) -> str | None:

@@ -10,6 +10,7 @@ from npu_migrate.names import dotted
 from npu_migrate.structure.blocks import alone, block_of, forward_of, holder, own, readers
 from npu_migrate.structure.calls import statements_with
 from npu_migrate.trees import walk
+from npu_migrate.values.arguments import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 MIXED = ("autocast", "GradScaler", "scale_loss", "FP16_Optimizer", "amp")
 TRAINED = ("trained", "followed")
+HALF = frozenset({"torch.half", "torch.float16"})
 
 
 class Loop(NamedTuple):
@@ -36,7 +38,10 @@ class Loop(NamedTuple):
 
 
 class Half(NamedTuple):
-    """A call of ``.half()``: ``use`` is inference, rounded, copied, engine, trained or followed (with its loop)."""
+    """A call of ``.half()``: ``use`` is inference, rounded, copied, engine, trained or followed (with its loop).
+
+    Casts that say the type (``.to(torch.half)``) are only told of models that are trained.
+    """
 
     call: ast.Call
     use: str
@@ -50,18 +55,29 @@ def find(module: PythonModule) -> dict[Range, Half]:
 
 
 def _find(module: PythonModule) -> Iterator[Half]:
-    owners = {statement.scope.node: None for statement in statements_with(module, r"\.half\(\)")}
+    owners = {statement.scope.node: None for statement in statements_with(module, r"\.half\(\)|float16|\bhalf\b")}
     for owner in owners:
         body = list(own(owner))
-        halves = [n for n in body if _is_half(n)]
-        for call in halves:
-            if isinstance(call, ast.Call):
+        for call in (n for n in body if isinstance(n, ast.Call)):
+            if _is_half(call):
                 yield _judge(module, owner, body, call)
+            elif _is_cast(module, call):
+                found = _judge(module, owner, body, call)._replace(loop=None)
+                if found.use in TRAINED:
+                    yield found._replace(use="trained")
 
 
 def _is_half(node: ast.AST) -> bool:
     method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "half"
     return method and not node.args and not node.keywords  # type: ignore[attr-defined]  # a call
+
+
+def _is_cast(module: PythonModule, call: ast.Call) -> bool:
+    """``model.to(torch.float16)``, also with a device or by keyword, and ``model.type(torch.half)``."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in {"to", "type"}:
+        return False
+    given = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in {"dtype", "dst_type"})]
+    return any(name_of(module, one) in HALF for one in given)
 
 
 def _judge(module: PythonModule, owner: ast.AST, body: list[ast.AST], call: ast.Call) -> Half:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from npu_migrate.structure.training import Half, Loop
 
 SYMBOL = "torch.nn.Module.half"
+MADE = ("half", "to", "type")
 
 
 class HalfTraining(BlockRule):
@@ -30,7 +31,7 @@ class HalfTraining(BlockRule):
         return [start for (start, _), found in training.find(module).items() if found.use in training.TRAINED]
 
     def leave_Call(self, original: cst.Call, updated: cst.Call) -> cst.BaseExpression:
-        if not isinstance(original.func, cst.Attribute) or original.func.attr.value != "half":
+        if not isinstance(original.func, cst.Attribute) or original.func.attr.value not in MADE:
             return updated
         span = self.work.range_of(original)
         found = training.find(self.work.module).get(span)

@@ -8,6 +8,7 @@ import libcst as cst
 
 from npu_migrate.rule import Rule, Status
 from npu_migrate.structure import pools, spelling
+from npu_migrate.structure.spelling import beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,9 +101,10 @@ class ParallelPools(Rule):
         return self.rewrite(original, updated, new, "applied", symbol="torch.nn.MaxPool2d")
 
     def _use_at(self, original: cst.CSTNode) -> Use | None:
-        span = self.work.range_of(original)
+        start = self.work.range_of(original)[0]
         uses = (use for found in self._chosen() for use in found.uses)
-        return next((use for use in uses if self.work.module.range_of(use.node) == span), None)
+        same = (use for use in uses if type(use.node).__name__ == type(original).__name__)
+        return next((use for use in same if beginning(self.module, use.node) == start), None)
 
     def _call(self, use: Use) -> str:
         start, end = self.work.module.range_of(use.operand)
