@@ -78,6 +78,11 @@ def _of_method(module: PythonModule, call: ast.Call, func: ast.Attribute, depth:
 
 
 def _of_variable(module: PythonModule, node: ast.Name, depth: int) -> str | None:
+    value = _last_value(module, node)
+    return dtype_of(module, value, depth) if value is not None else None
+
+
+def _last_value(module: PythonModule, node: ast.Name) -> ast.AST | None:
     """By the last assignment above; nothing is certain where a loop or an unpacking sets the name."""
     owner = module.names.binding_scope(node.id, module.scope_at(module.range_of(node)[0]))
     bindings = owner.bindings.get(node.id, []) if owner is not None else []
@@ -85,7 +90,44 @@ def _of_variable(module: PythonModule, node: ast.Name, depth: int) -> str | None
     if not before or any(b.kind != "value" for b in bindings if b.kind != "param"):
         return None
     last = max(before, key=lambda b: b.line)
-    return dtype_of(module, last.node, depth) if last.kind == "value" else None
+    return last.node if last.kind == "value" else None
+
+
+def moved(module: PythonModule, call: ast.Call) -> str | None:
+    """The dtype of a tensor that ``.cuda()``, or ``.to(device)`` without a type, moves off the CPU."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("cuda", "npu", "to"):
+        return None
+    device = argument(call, "device", 0)
+    if call.func.attr == "to" and (
+        device is None or is_cpu(device) or any(dtype_name(module, one) for one in call.args)
+    ):
+        return None
+    return dtype_of(module, call.func.value) if argument(call, "dtype") is None else None
+
+
+def converted_on_device(module: PythonModule, call: ast.Call) -> tuple[ast.expr, str] | None:
+    """The dtype in ``x.to(torch.uint32)``, where ``x`` is certainly on another device than the CPU."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("to", "type") or len(call.args) != 1:
+        return None
+    dtype = dtype_name(module, call.args[0])
+    return (call.args[0], dtype) if dtype and is_on_device(module, call.func.value) else None
+
+
+def is_on_device(module: PythonModule, node: ast.AST | None, depth: int = DEPTH) -> bool:
+    """Whether the file shows that a tensor was made on, or moved to, another device than the CPU."""
+    if isinstance(node, ast.Name) and depth:
+        return is_on_device(module, _last_value(module, node), depth - 1)
+    if not isinstance(node, ast.Call):
+        return False
+    last = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    if last in ("cuda", "npu"):
+        return True
+    device = argument(node, "device", 0 if last == "to" else None)
+    if device is not None and not (last == "to" and dtype_name(module, device)):
+        return (last == "to" or _is_torch(module, node.func)) and not is_cpu(device)
+    return last in (*KEEP, *METHODS, "to", "type") and is_on_device(
+        module, getattr(node.func, "value", None), depth - 1
+    )
 
 
 def dtype_on_device(module: PythonModule, call: ast.Call) -> tuple[ast.expr, str] | None:

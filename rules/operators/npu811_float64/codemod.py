@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from npu_migrate.rule import Rule, Status
-from npu_migrate.values.dtypes import dtype_on_device
+from npu_migrate.values.dtypes import converted_on_device, dtype_on_device, is_on_device
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -21,7 +21,7 @@ class Float64(Rule):
         twin = self.expression(original)
         if not isinstance(twin, ast.Call):
             return updated
-        found = dtype_on_device(self.work.module, twin)
+        found = dtype_on_device(self.module, twin) or converted_on_device(self.module, twin)
         if found is not None and found[1] == "float64":
             self.report(original, Status.ADVICE, "float64", at=found[0], symbol="torch.float64", dtype="float64")
         elif _method(twin) == "double" and not twin.args and self._is_on_device(twin):
@@ -33,7 +33,7 @@ class Float64(Rule):
         owner = twin.func.value if isinstance(twin.func, ast.Attribute) else None
         above = self.work.module.parent(twin)
         after = above.attr if isinstance(above, ast.Attribute) else ""
-        return (isinstance(owner, ast.Call) and _method(owner) in DEVICES) or after in DEVICES
+        return is_on_device(self.module, owner) or after in DEVICES
 
 
 def _method(call: ast.Call) -> str:
