@@ -28,6 +28,8 @@ FAMILIES = ("A2", "A3", "950")
 UNSUPPORTED = "unsupported"
 _STATUS = {"1": "supported", "0": UNSUPPORTED, "?": "unclear"}
 _TYPES = {"fp16": "float16", "fp32": "float32", "fp64": "float64", "bf16": "bfloat16"}
+# What is documented for a function holds for the products that it consists of.
+_OVER = dict.fromkeys(("addmm", "bmm", "matmul", "mm"), ("torch.nn.functional.linear", "torch.baddbmm"))
 _INDEXED = ("aten::index.", "aten::index_put", "aten::_index_put")
 _PART = ("A1:", "A2:", "A3:", "950:")
 
@@ -148,7 +150,8 @@ def documented_types(target: Target, operator: str, family: str = "A2") -> tuple
     named, taken = "", frozenset[str]()
     if operator.startswith(_INDEXED):
         return named, taken
-    for name in target.spellings(operator.removeprefix("aten::").partition(".")[0]):
+    base = operator.removeprefix("aten::").partition(".")[0]
+    for name in (*target.spellings(base), *_OVER.get(base, ())):
         documented = support(target.torch, name)
         if documented and documented.dtypes_on(family):
             named = named or name

@@ -1,10 +1,9 @@
-"""``python -m npu_migrate.tracing.child SETTINGS``: the process in which the traced program runs."""
+"""What the process of a traced program does; ``__main__`` starts it."""
 
 from __future__ import annotations
 
 import functools
 import json
-import os
 import signal
 import sys
 import traceback
@@ -132,10 +131,3 @@ def _quietly(recorder: Recorder, plain: Callable[..., Any]) -> Callable[..., Any
             return plain(self)
 
     return call
-
-
-if __name__ == "__main__":
-    code = main(sys.argv[1])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)  # threads that the program left behind would keep the process alive

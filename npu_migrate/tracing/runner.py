@@ -34,7 +34,7 @@ def run(settings: Settings, *, max_seconds: float | None = None) -> Trace:
     with tempfile.TemporaryDirectory(prefix="npu-trace-") as folder:
         into, asked = Path(folder) / "trace.json", Path(folder) / "settings.json"
         replace(settings, into=str(into)).save(asked)
-        words = [sys.executable, "-m", "npu_migrate.tracing.child", str(asked)]
+        words = [sys.executable, "-m", "npu_migrate.tracing", str(asked)]
         code, ended = supervise(words, Path.cwd(), _environment(), max_seconds, _STANDARD_ERROR)
         unfit = into.with_suffix(".unfit")
         if unfit.exists():

@@ -10,6 +10,7 @@ import pytest
 
 from npu_migrate import target
 from npu_migrate.errors import InputError
+from npu_migrate.target.support import documented_types
 from npu_migrate.tracing import Settings, run
 from npu_migrate.tracing.branches import branches
 from npu_migrate.tracing.coverage import judge
@@ -203,6 +204,20 @@ def test_its_time_may_be_over(here):
         if trace.uses:
             break
     assert trace.uses
+
+
+def test_an_early_interrupt_is_quiet(here, capfd):
+    here.joinpath("a.py").write_text("import torch\n", encoding="utf-8")
+    trace = run(Settings("a.py"), max_seconds=0.2)
+    assert (trace.ended, trace.exit_code, trace.uses) == ("time", 124, [])
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_bfloat16_is_documented_for_what_linear_consists_of():
+    named, taken = documented_types(TARGET, "aten::addmm")
+    assert named
+    assert {"bfloat16", "float16", "float32"} <= taken
+    assert "float64" not in taken
 
 
 WRONG = {
