@@ -40,7 +40,17 @@ class Roles:
         """What a string (or another expression with a device's name as its value) is used as."""
         self.flows.begin()
         self._shown_by = None
-        return self._climb(node)
+        found = self._climb(node)
+        return self._or_cpu(node) if found.kind is Kind.UNKNOWN else found
+
+    def _or_cpu(self, node: ast.expr) -> Role:
+        """``"cuda:0" if ok else "cpu"``: where nothing shows what it is for, the choice itself does."""
+        above = self.module.parent(node)
+        if isinstance(above, ast.IfExp) and above.test is not node:
+            other = above.orelse if above.body is node else above.body
+            if isinstance(other, ast.Constant) and other.value == "cpu":
+                return Role(Kind.DEVICE, "cpu")
+        return UNKNOWN
 
     def used(self, node: ast.expr) -> ast.AST | None:
         """Where the string that was judged last, ``node``, arrives and shows what it is, if that is another line."""
