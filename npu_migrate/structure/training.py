@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MIXED = ("autocast", "GradScaler", "scale_loss", "FP16_Optimizer", "amp")
 TRAINED = ("trained", "followed")
+# Casts count where something is trained at all.
+WORDS = (r"\.half\(\)", r"torch\.float16", r"torch\.half")
 HALF = frozenset({"torch.half", "torch.float16"})
 
 
@@ -55,7 +57,8 @@ def find(module: PythonModule) -> dict[Range, Half]:
 
 
 def _find(module: PythonModule) -> Iterator[Half]:
-    owners = {statement.scope.node: None for statement in statements_with(module, r"\.half\(\)|float16|\bhalf\b")}
+    words = WORDS if ".backward(" in module.text else WORDS[:1]
+    owners = {found.scope.node: None for word in words for found in statements_with(module, word)}
     for owner in owners:
         body = list(own(owner))
         for call in (n for n in body if isinstance(n, ast.Call)):
